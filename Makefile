@@ -1,0 +1,53 @@
+# Everything runs in .venv, made on first use. Needs Python 3.11 or later, make and a package index.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format picture clean
+
+help:
+	@echo "make demo     polblogs with 12 labels, 3 of them wrong: who copes?"
+	@echo "make test     the whole test suite"
+	@echo "make check    ruff (format and lint) and mypy --strict"
+	@echo "make format   let ruff rewrite the files"
+	@echo "make picture  draw the README's picture again"
+	@echo "make clean    remove .venv and caches"
+
+demo: .venv/package
+	@$(BIN)/robustgc demo
+
+test: .venv/dev
+	$(BIN)/python -m pytest -n 2
+
+check: .venv/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict src
+
+format: .venv/dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+picture: .venv/plot
+	$(BIN)/python examples/plot_wrong_labels.py
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+# One stamp per set of dependencies: `make demo` does not wait for the test tools.
+.venv/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("robustgc needs Python 3.11 or later, $(PYTHON) is %d.%d: try make PYTHON=python3.12" % v[:2])'
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/package: .venv/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/dev: .venv/package
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+.venv/plot: .venv/package
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot]'
+	@touch $@

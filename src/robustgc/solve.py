@@ -1,0 +1,204 @@
+"""The shifted solve ``(L_N + shift I) X = B``: one verb for every model.
+
+A negative shift is the robust model: the system is solved on the complement of v0, where it is
+positive definite exactly while ``-shift < lambda_1`` (Theorem 1). Conjugate gradients watch the
+curvature, so a shift beyond lambda_1 is noticed rather than answered.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import scipy.linalg as sla
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+
+from robustgc.graph import Array, Graph, Weights, per_graph
+
+Apply: TypeAlias = Callable[[Array], Array]
+
+# Enough for spectra where plain iterations are the right tool; beyond that, factorise.
+PLAIN_ITERATIONS = 500
+
+
+class NotConvexError(ValueError):
+    """The objective is not convex: Theorem 1 asks for gamma < lambda_1."""
+
+
+class NotConvergedError(RuntimeError):
+    """No method reached the tolerance; the text says what was tried and how far each got."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Decision values with the evidence that they solve their equation.
+
+    Attributes
+    ----------
+    f : ndarray, shape (N,) or (N, columns)
+        The decision values.
+    residual : float
+        Norm of the equation's residual relative to its right-hand side, the worst column.
+    n_iter : int
+        Iterations of conjugate gradients; 0 for a direct method.
+    """
+
+    f: Array
+    residual: float
+    n_iter: int = 0
+
+
+def solve_shifted(graph: Graph, B: Array, shift: float, *, tol: float = 1e-10) -> Solution:
+    """Solve ``(L_N + shift I) X = B``, on the complement of v0 if the shift is negative.
+
+    Plain conjugate gradients first; where they stall (kNN graphs, grids, paths: tiny lambda_1)
+    the same iteration preconditioned by a factorisation, which then needs a few dozen steps.
+
+    Raises
+    ------
+    NotConvexError
+        Negative curvature was met: ``-shift`` is not below lambda_1.
+    NotConvergedError
+        No method reached ``tol``, nor the limit that rounding sets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustgc import Graph
+    >>> from robustgc.solve import solve_shifted
+    >>> triangle = Graph(np.ones((3, 3)) - np.eye(3))
+    >>> solve_shifted(triangle, np.array([1.0, -1.0, 0.0]), -0.5).f.round(6)
+    array([ 1., -1.,  0.])
+    """
+    project = graph.P0 if shift < 0 else _unchanged
+    b = project(B)
+
+    def apply(x: Array) -> Array:
+        return project(graph.L_N(x) + shift * x)
+
+    tried = []
+    for name, preconditioner, limit in (
+        ("conjugate gradients", lambda: _unchanged, PLAIN_ITERATIONS),
+        ("conjugate gradients with a factorisation", lambda: _inverse(graph, shift), 2000),
+    ):
+        try:
+            x, n_iter = _conjugate_gradients(apply, b, preconditioner(), project, tol, limit)
+        except (MemoryError, RuntimeError, np.linalg.LinAlgError) as failure:
+            tried.append(f"{name}: {failure or 'the factors do not fit in memory'}")
+            continue
+        residual = relative_residual(apply(x) - b, b)
+        # What double precision can reach: rounding of x alone moves apply(x) by eps * 2 * |x|.
+        floor = 50 * np.finfo(float).eps * (2 + abs(shift)) * _norms(x) / (_norms(b) + _TINY)
+        if residual <= max(10 * tol, float(floor.max(initial=0.0))):
+            return Solution(x, residual, n_iter)
+        tried.append(f"{name}: residual {residual:.1e} after {n_iter} iterations")
+    raise NotConvergedError(
+        f"The linear system with {graph.n} nodes did not reach the tolerance {tol:g}. Tried "
+        f"{'; '.join(tried)}. Lower eta (gamma further below lambda_1), or remove very weak edges."
+    )
+
+
+def _conjugate_gradients(
+    apply: Apply, b: Array, precondition: Apply, project: Apply, tol: float, limit: int
+) -> tuple[Array, int]:
+    """Solve for every column at once; stop when the slowest column is below tol.
+
+    The residual is recomputed from its definition when the recurrence says it is done, because
+    the two drift apart on ill-conditioned systems.
+    """
+    x, r = np.zeros_like(b), b
+    goal = tol * _norms(b)
+    p = z = project(precondition(r))
+    rz = _dots(r, z)
+    for n_iter in range(limit + 1):
+        if (_norms(r) <= goal).all():
+            r = b - apply(x)
+            if (_norms(r) <= 2 * goal).all():
+                return x, n_iter
+            p = z = project(precondition(r))
+            rz = _dots(r, z)
+        if n_iter == limit:
+            break
+        Ap = apply(p)
+        curvature = _dots(p, Ap)
+        # Rounding alone can make a vanishing curvature negative; that is stagnation, not a proof.
+        if (curvature < -64 * np.finfo(float).eps * _dots(p, p)).any():
+            raise NotConvexError(
+                "Negative curvature: the shifted Laplacian is not positive definite on the "
+                "complement of v0. Theorem 1 needs gamma < lambda_1; lower gamma."
+            )
+        step = np.divide(rz, curvature, out=np.zeros_like(rz), where=curvature > 0)
+        x, r = x + step * p, r - step * Ap
+        z = project(precondition(r))
+        rz, old = _dots(r, z), rz
+        p = z + np.divide(rz, old, out=np.zeros_like(rz), where=old > 0) * p
+    return x, limit
+
+
+def _inverse(graph: Graph, shift: float) -> Apply:
+    """Return the preconditioner: ``L_N^+`` for the robust model, ``(L_N + shift I)^-1`` else.
+
+    ``L_N^+ (L_N - gamma I)`` has eigenvalues ``1 - gamma / lambda_l`` on the complement of v0:
+    its condition number is at most ``1 / (1 - eta)``, however small lambda_1 is.
+    """
+    if shift < 0:
+        return lambda b: pseudo_inverse(graph, b)
+    L = graph.laplacian()
+    identity = sp.eye_array(graph.n, format="csr") if sp.issparse(L) else np.eye(graph.n)
+    return factorised(L + shift * identity)
+
+
+def pseudo_inverse(graph: Graph, b: Array) -> Array:
+    """Apply the Moore-Penrose pseudo-inverse of ``L_N`` to a vector or a block of columns.
+
+    One node is grounded (its row and column left out), which makes the rest positive definite
+    without any regularisation; the projections on both sides restore the exact pseudo-inverse.
+    """
+    keep, solve = _grounded(graph)
+    x = np.zeros_like(b)
+    x[keep] = solve(graph.P0(b)[keep])
+    return graph.P0(x)
+
+
+@per_graph
+def _grounded(graph: Graph) -> tuple[np.ndarray, Apply]:
+    keep = np.delete(np.arange(graph.n), int(np.argmax(graph.d)))
+    L = graph.laplacian()
+    return keep, factorised(L[keep][:, keep])
+
+
+def factorised(M: Weights) -> Apply:
+    """Factorise a symmetric positive definite matrix once; return the solve."""
+    if not sp.issparse(M):
+        factor = sla.cho_factor(M, lower=True)
+        return lambda b: np.asarray(sla.cho_solve(factor, b))
+    lu = splu(
+        sp.csc_array(M),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+    return lambda b: np.asarray(lu.solve(b))
+
+
+def relative_residual(r: Array, b: Array) -> float:
+    """Return the largest ``|r| / |b|`` over the columns; columns with ``b = 0`` count ``|r|``."""
+    norms = _norms(b)
+    return float((_norms(r) / np.where(norms > 0, norms, 1.0)).max(initial=0.0))
+
+
+_TINY = np.finfo(float).tiny
+
+
+def _unchanged(x: Array) -> Array:
+    return x
+
+
+def _dots(a: Array, b: Array) -> Array:
+    """Inner products column by column; a vector counts as one column."""
+    return np.atleast_1d(np.einsum("i...,i...->...", a, b))
+
+
+def _norms(a: Array) -> Array:
+    return np.sqrt(_dots(a, a))

@@ -1,0 +1,59 @@
+"""The paper's formulas, dense, as printed: slow, obvious, and independent of the library."""
+
+import numpy as np
+
+
+def laplacian(W):
+    """L_N = I - D^-1/2 W D^-1/2 with self-loops in the degree."""
+    d = W.sum(axis=1)
+    return np.eye(len(W)) - W / np.sqrt(d)[:, None] / np.sqrt(d)[None, :]
+
+
+def null_vector(W):
+    root = np.sqrt(W.sum(axis=1))
+    return root / np.linalg.norm(root)
+
+
+def projector(W):
+    v0 = null_vector(W)
+    return np.eye(len(W)) - np.outer(v0, v0)
+
+
+def lambda_1(W):
+    return np.sort(np.linalg.eigvalsh(laplacian(W)))[1]
+
+
+def robust(W, y, gamma):
+    """Theorem 1: (L_N / gamma - I)^-1 P0 y."""
+    return np.linalg.inv(laplacian(W) / gamma - np.eye(len(W))) @ (projector(W) @ y)
+
+
+def zhou(W, y, gamma):
+    return gamma * np.linalg.inv(laplacian(W) + gamma * np.eye(len(W))) @ y
+
+
+def belkin(W, y, p, kind="normalized"):
+    """Least squares on the first p eigenvectors, by the pseudo-inverse."""
+    L = laplacian(W) if kind == "normalized" else np.diag(W.sum(axis=1)) - W
+    V = np.linalg.eigh(L)[1][:, :p]
+    labelled = y != 0
+    return V @ (np.linalg.pinv(V[labelled]) @ y[labelled])
+
+
+def extend(W, f, k_x, k_xx, gamma):
+    """Equation (oosextension), one new point at a time; None where d_x is too small."""
+    d, d_x = W.sum(axis=1), k_x.sum()
+    if gamma >= 1 or not d_x > k_xx / (1 - gamma):
+        return None
+    S_x = k_x / np.sqrt(d_x * d)
+    return (S_x @ f) / (1 - gamma - k_xx / d_x)
+
+
+def objective(W, y, gamma, f):
+    return f @ laplacian(W) @ f / 2 - gamma / 2 * np.sum((f + y) ** 2)
+
+
+def condition_number(W, gamma):
+    """Of L_N / gamma - I on the complement of v0."""
+    values = np.sort(np.linalg.eigvalsh(laplacian(W)))[1:] / gamma - 1
+    return np.abs(values).max() / np.abs(values).min()
