@@ -9,7 +9,7 @@ CONTAINERS = {
     "array": np.asarray,
     "list": lambda W: W.tolist(),
     **{
-        f"{fmt}_{kind}": (lambda W, make=getattr(sp, f"{fmt}_{kind}"): make(W))
+        f"{fmt}_{kind}": getattr(sp, f"{fmt}_{kind}")
         for fmt in ("csr", "csc", "coo", "bsr", "dia", "dok", "lil")
         for kind in ("array", "matrix")
     },

@@ -45,8 +45,7 @@ def extend(W, f, k_x, k_xx, gamma):
     d, d_x = W.sum(axis=1), k_x.sum()
     if gamma >= 1 or not d_x > k_xx / (1 - gamma):
         return None
-    S_x = k_x / np.sqrt(d_x * d)
-    return (S_x @ f) / (1 - gamma - k_xx / d_x)
+    return (k_x / np.sqrt(d_x * d) @ f) / (1 - gamma - k_xx / d_x)
 
 
 def objective(W, y, gamma, f):

@@ -1,5 +1,10 @@
-"""Labels for every node of a graph from a few labels, some of them wrong."""
+"""Labels for every node of a graph from a few labels, some of them wrong.
 
+The estimators `RobustGC`, `ZhouGC` and `BelkinGC` follow scikit-learn; the functions `robust`,
+`zhou`, `belkin` and the rest follow the paper, on a `Graph`.
+"""
+
+from robustgc.estimators import BelkinGC, RobustGC, ZhouGC
 from robustgc.graph import Graph
 from robustgc.models import (
     belkin,
@@ -11,5 +16,31 @@ from robustgc.models import (
     zhou,
     zhou_path,
 )
+from robustgc.selection import leave_one_out
 from robustgc.solve import NotConvergedError, NotConvexError, Solution
 from robustgc.spectrum import Spectrum, eigenpairs, full_spectrum, lambda_1
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BelkinGC",
+    "Graph",
+    "NotConvergedError",
+    "NotConvexError",
+    "RobustGC",
+    "Solution",
+    "Spectrum",
+    "ZhouGC",
+    "belkin",
+    "condition_bound",
+    "eigenpairs",
+    "extend",
+    "full_spectrum",
+    "lambda_1",
+    "leave_one_out",
+    "node_kernel",
+    "robust",
+    "robust_path",
+    "zhou",
+    "zhou_path",
+]

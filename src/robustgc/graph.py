@@ -109,7 +109,7 @@ class Graph:
         return L
 
     def dirichlet(self, U: Array) -> Array:
-        """Sum ``w_ij (u_i - u_j)(u_i - u_j)'`` over the edges, ``U' (D - W) U`` in exact arithmetic.
+        """Sum ``w_ij (u_i - u_j)(u_i - u_j)'`` over the edges, which equals ``U' (D - W) U``.
 
         Formed from differences along edges: where ``U`` is nearly constant on clusters it keeps
         relative accuracy far below the rounding of ``U' (D - W) U``.
@@ -193,7 +193,7 @@ def check_weights(W: ArrayLike | Weights) -> Weights:
         if not np.isfinite(np.asarray(W.sum(axis=1))).all():
             raise ValueError(
                 f"A node's degree (sum of weights) overflows; the largest weight is "
-                f"{values.max():.3g}. Divide all weights by it: the answer does not depend on scale."
+                f"{values.max():.3g}. Divide all weights by it; their scale does not matter."
             )
     return _symmetrised(W, rtol)
 
@@ -228,18 +228,16 @@ def _refuse(W: Weights, bad: NDArray[np.bool_], what: str, cure: str) -> None:
         i, j = int(np.searchsorted(W.indptr, first, side="right")) - 1, int(W.indices[first])
     else:
         i, j = (int(k) for k in np.argwhere(bad)[0])
-    raise ValueError(
-        f"W[{i}, {j}] = {W[i, j]} is {what} ({int(bad.sum())} such entries). {cure}"
-    )
+    raise ValueError(f"W[{i}, {j}] = {W[i, j]} is {what} ({int(bad.sum())} such entries). {cure}")
 
 
 def _symmetrised(W: Weights, rtol: float) -> Weights:
     """Refuse directed weights; average away differences of the size of rounding."""
-    T = sp.csr_array(W.T) if sp.issparse(W) else W.T
-    gap = abs(W - T)
+    Wt = sp.csr_array(W.T) if sp.issparse(W) else W.T
+    gap = abs(W - Wt)
     if gap.max() == 0:
         return W
-    excess = gap - rtol * (W + T)
+    excess = gap - rtol * (W + Wt)
     allowed = 8 * np.finfo(float).eps * W.max()
     bad = sp.coo_array(excess) if sp.issparse(W) else excess
     offending = (bad.data if sp.issparse(W) else bad) > allowed
@@ -249,10 +247,10 @@ def _symmetrised(W: Weights, rtol: float) -> Weights:
         i, j = int(where.row[worst]), int(where.col[worst])
         raise ValueError(
             f"The weight matrix is not symmetric: W[{i}, {j}] = {W[i, j]:.6g} but W[{j}, {i}] = "
-            f"{W[j, i]:.6g} ({int(offending.sum()) // 2} such pairs). The graph must be undirected. "
-            "Pass (W + W.T) / 2 if either direction counts as half an edge."
+            f"{W[j, i]:.6g} ({int(offending.sum()) // 2} such pairs). The graph must be "
+            "undirected. Pass (W + W.T) / 2 if either direction counts as half an edge."
         )
-    return W * 0.5 + T * 0.5
+    return W * 0.5 + Wt * 0.5
 
 
 def _column(v: Array, x: Array) -> Array:
@@ -271,7 +269,7 @@ def _without_diagonal(W: Weights) -> Weights:
 
 
 def _check_connected(graph: Graph) -> None:
-    """Refuse what the paper's model excludes: fewer than two nodes, isolated nodes, several parts."""
+    """Refuse what the paper's model excludes: one node, isolated nodes, several components."""
     if graph.n < 2:
         raise ValueError("The graph has 1 node. At least 2 nodes are needed.")
     isolated = np.flatnonzero(graph._o == 0)

@@ -241,7 +241,7 @@ def node_kernel(graph: Graph, i: ArrayLike, j: ArrayLike) -> Array:
         return np.asarray((V[rows] / spectrum.values[1:]) @ V[cols].T)
     units = np.zeros((graph.n, cols.size))
     units[cols, np.arange(cols.size)] = 1.0
-    return pseudo_inverse(graph, units)[rows]
+    return np.asarray(pseudo_inverse(graph, units)[rows])
 
 
 def _filtered(graph: Graph, Y: Array, weights: Iterable[Array]) -> list[Array]:

@@ -77,11 +77,12 @@ def solve_shifted(graph: Graph, B: Array, shift: float, *, tol: float = 1e-10) -
     def apply(x: Array) -> Array:
         return project(graph.L_N(x) + shift * x)
 
-    tried = []
-    for name, preconditioner, limit in (
+    rungs: list[tuple[str, Callable[[], Apply], int]] = [
         ("conjugate gradients", lambda: _unchanged, PLAIN_ITERATIONS),
         ("conjugate gradients with a factorisation", lambda: _inverse(graph, shift), 2000),
-    ):
+    ]
+    tried = []
+    for name, preconditioner, limit in rungs:
         try:
             x, n_iter = _conjugate_gradients(apply, b, preconditioner(), project, tol, limit)
         except (MemoryError, RuntimeError, np.linalg.LinAlgError) as failure:
@@ -120,8 +121,8 @@ def _conjugate_gradients(
             rz = _dots(r, z)
         if n_iter == limit:
             break
-        Ap = apply(p)
-        curvature = _dots(p, Ap)
+        image = apply(p)
+        curvature = _dots(p, image)
         # Rounding alone can make a vanishing curvature negative; that is stagnation, not a proof.
         if (curvature < -64 * np.finfo(float).eps * _dots(p, p)).any():
             raise NotConvexError(
@@ -129,7 +130,7 @@ def _conjugate_gradients(
                 "complement of v0. Theorem 1 needs gamma < lambda_1; lower gamma."
             )
         step = np.divide(rz, curvature, out=np.zeros_like(rz), where=curvature > 0)
-        x, r = x + step * p, r - step * Ap
+        x, r = x + step * p, r - step * image
         z = project(precondition(r))
         rz, old = _dots(r, z), rz
         p = z + np.divide(rz, old, out=np.zeros_like(rz), where=old > 0) * p

@@ -4,6 +4,7 @@ Eigenvectors of tiny eigenvalues are settled by a Rayleigh-Ritz step on differen
 (`Graph.dirichlet`), so that lambda_1 has relative accuracy even where it is far below rounding.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,11 +121,12 @@ def _lanczos(graph: Graph, k: int, kind: str) -> Spectrum:
 
         return LinearOperator((graph.n, graph.n), matvec=apply, dtype=float)
 
-    tried = []
-    for name, operator, restarts in (
+    rungs: list[tuple[str, Callable[[], LinearOperator], int]] = [
         ("Lanczos", lambda: LinearOperator(L.shape, matvec=flipped, dtype=float), 30),
         ("Lanczos on the factorised pseudo-inverse", inverted, 300),
-    ):
+    ]
+    tried = []
+    for name, operator, restarts in rungs:
         try:
             vectors = _largest(operator(), k - 1, restarts, project)
         except (ArpackNoConvergence, MemoryError, RuntimeError, np.linalg.LinAlgError) as failure:

@@ -1,0 +1,225 @@
+"""What the estimators share: reading input, solving by component, answering for new points."""
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from robustgc import affinity as affinities
+from robustgc.graph import Array, Graph, check_weights
+from robustgc.labels import encode, labelled
+from robustgc.solve import Solution
+from robustgc.transduction import Certificate, decide, transduce
+
+BLOCK = 2**24  # kernel values held at a time when new points are answered: 128 MB
+
+
+class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
+    """Base of the estimators; a subclass says how one connected graph is solved."""
+
+    # Parameters that every subclass takes in its __init__.
+    affinity: Any
+    sigma: Any
+    scale: Any
+    self_loops: Any
+    n_neighbors: Any
+    unlabeled: Any
+
+    _solves_one_class = False
+    _rounding = 64 * float(np.finfo(float).eps)
+
+    def _check_parameters(self) -> None:
+        """Refuse the model's own parameters before any work is done."""
+        raise NotImplementedError
+
+    def _solve(self, graph: Graph, Y: Array, psd: bool) -> tuple[Solution, Certificate]:
+        """Solve one connected component for a block of +1 / -1 / 0 columns."""
+        raise NotImplementedError
+
+    def _publish(self, certificate: Certificate) -> None:
+        """Set the model's own fitted attributes from the largest component that was solved."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Answer for every node from the labels of a few.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (N, n_features) or (N, N)
+            Points, or the weight matrix if ``affinity="precomputed"``.
+        y : array-like, shape (N,)
+            Labels: text, integers or booleans. -1, "", None and NaN mean unlabelled.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X = self._read(X, reset=True)
+        labels = encode(y, n_nodes=X.shape[0], unlabeled=self.unlabeled)
+        self._affinity = affinities.make(
+            X,
+            self.affinity,
+            sigma=self.sigma,
+            scale=self.scale,
+            self_loops=self.self_loops,
+            n_neighbors=self.n_neighbors,
+        )
+        psd = self._affinity.positive_semidefinite
+        self._answer = transduce(
+            self._affinity.weights(),
+            labels,
+            lambda graph, Y: self._solve(graph, Y, psd),
+            solves_one_class=self._solves_one_class,
+            rounding=self._rounding,
+        )
+        self._X, self._labels = X, labels
+        self._rows: dict[int, list[int]] | None = None
+        self._set_fitted()
+        return self
+
+    def _set_fitted(self) -> None:
+        answer = self._answer
+        self.classes_ = self._labels.classes
+        self.transduction_ = self._labels.names(answer.codes)
+        self.f_ = self._shaped(answer.f)
+        self.reasons_ = answer.reasons
+        self.components_ = answer.number
+        self.certificates_ = answer.certificates
+        if isinstance(self._affinity, affinities.Gaussian):
+            self.sigma_ = self._affinity.sigma
+        nothing = Certificate(0, residual=0.0, n_iter=0, extension=np.nan)
+        solved = list(answer.certificates.values())
+        self.residual_ = max((c.residual for c in solved), default=0.0)
+        self.n_iter_ = max((c.n_iter for c in solved), default=0)
+        self._publish(max(solved, key=lambda c: c.n_nodes, default=nothing))
+
+    def fit_predict(self, X: Any, y: ArrayLike) -> NDArray[Any]:
+        """Fit and return `transduction_`, the class of every node."""
+        return np.asarray(self.fit(X, y).transduction_)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return decision values: positive towards ``classes_[1]``, or one column per class.
+
+        A row of X that was fitted gets its fitted value; other points are answered by the
+        out-of-sample extension. NaN where the extension does not reach.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n, n_features) or (n, N)
+            Points, or weights to the N fitted nodes if ``affinity="precomputed"``.
+        """
+        return self._shaped(self._decisions(X)[0])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of every row of X; the unlabelled marker where there is no answer."""
+        codes = self._decisions(X)[1]
+        return self._labels.names(codes)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Map decision values to (0, 1) by a logistic (two classes) or softmax function.
+
+        The values are scaled by their root mean square on the fitted graph. Rows sum to 1 and
+        order points as the decision values do. They are a convenience, *not* calibrated
+        frequencies: 0.9 does not mean that nine in ten such answers are right. Points without an
+        answer get NaN.
+        """
+        f = self._decisions(X)[0]
+        known = self._answer.f[np.isfinite(self._answer.f)]
+        spread = float(np.sqrt(np.mean(known**2))) if known.any() else 1.0
+        if f.shape[1] > 1:
+            return np.asarray(softmax(f / spread, axis=1))
+        p = expit(f[:, 0] / spread)
+        return np.column_stack([1.0 - p, p])
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy over the entries of y that carry a label; no answer is a miss."""
+        known = labelled(y, unlabeled=self.unlabeled)
+        if not known.any():
+            raise ValueError("No entry of y carries a label, so there is nothing to score.")
+        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        codes = self._decisions(X)[1][known]
+        truth = np.asarray(y)[known].astype(self.classes_.dtype)
+        hits = (codes >= 0) & (self.classes_[codes] == truth)
+        return float(accuracy_score(np.ones(len(hits), dtype=bool), hits, sample_weight=weight))
+
+    def _decisions(self, X: Any) -> tuple[Array, NDArray[np.int64]]:
+        """Return decision values and class codes for rows of X, block by block."""
+        check_is_fitted(self)
+        X = self._read(X, reset=False)
+        n_nodes = len(self._answer.codes)
+        if X.shape == self._X.shape and _same(X, self._X):
+            return self._answer.f, self._answer.codes
+        f = np.empty((X.shape[0], self._answer.f.shape[1]))
+        step = max(1, min(512, BLOCK // n_nodes))
+        for start in range(0, X.shape[0], step):
+            block = X[start : start + step]
+            f[start : start + step] = self._answer.extend(*self._affinity.rows(block))
+        codes = decide(f)
+        for row, nodes in self._fitted_rows(X):
+            f[row] = self._answer.f[nodes].mean(axis=0)
+            same = np.unique(self._answer.codes[nodes])
+            codes[row] = same[0] if len(same) == 1 else decide(f[row][None])[0]
+        return f, codes
+
+    def _fitted_rows(self, X: Any) -> list[tuple[int, list[int]]]:
+        """Pair every row of X that was fitted with the node, or nodes, it was fitted as."""
+        known = self._rows
+        if known is None:
+            known = {}
+            for node, key in enumerate(_keys(self._X)):
+                known.setdefault(key, []).append(node)
+            self._rows = known
+        return [(row, known[key]) for row, key in enumerate(_keys(X)) if key in known]
+
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        """Check X the scikit-learn way; weight matrices are checked by `check_weights`."""
+        if self.affinity == "precomputed" and reset:
+            X_checked = X if sp.issparse(X) else np.asarray(X)
+            if X_checked.ndim == 2 and X_checked.shape[1] > 0:
+                validate_data(self, X, skip_check_array=True)
+            return check_weights(X_checked)
+        least = 2 if reset else 1
+        checked = validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=least
+        )
+        return sp.csr_array(checked) if sp.issparse(checked) else checked
+
+    def _shaped(self, f: Array) -> Array:
+        return f[:, 0] if f.shape[1] == 1 else f
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {**state, "_rows": None} if "_rows" in state else state
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.affinity == "precomputed"
+        tags.input_tags.positive_only = self.affinity == "precomputed"
+        return tags
+
+
+def _same(A: Any, B: Any) -> bool:
+    if sp.issparse(A) != sp.issparse(B):
+        return False
+    if sp.issparse(A):
+        return A is B or (A.nnz == B.nnz and (A != B).nnz == 0)
+    return bool(np.array_equal(A, B))
+
+
+def _keys(X: Any) -> list[int]:
+    """Return a hash of each row's exact values; -0.0 counts as 0.0."""
+    if not sp.issparse(X):
+        return [hash(row.tobytes()) for row in np.ascontiguousarray(X) + 0.0]
+    X = X.copy()
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    parts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+    return [hash((X.indices[a:b].tobytes(), X.data[a:b].tobytes())) for a, b in parts]

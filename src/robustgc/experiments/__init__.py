@@ -1,0 +1,1 @@
+"""Experiments: one file each, computing plain results; printing and drawing happen elsewhere."""

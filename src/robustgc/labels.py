@@ -1,0 +1,250 @@
+"""Class labels of any type <-> the paper's columns of +1, -1 and 0.
+
+The only bridge between the two conventions: estimators speak class names with a marker for
+"unlabelled", `models` speaks +1, -1, 0.
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from robustgc.graph import Array
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Labels split into classes and codes.
+
+    Attributes
+    ----------
+    classes : ndarray, shape (K,)
+        The classes, sorted.
+    codes : ndarray of int, shape (N,)
+        Index into ``classes``; -1 for unlabelled.
+    marker : object
+        What stands for "unlabelled" in answers.
+    """
+
+    classes: NDArray[Any]
+    codes: NDArray[np.int64]
+    marker: object
+
+    def columns(self) -> Array:
+        """Return one column of +1 / -1 / 0 for two classes, else one versus the rest per class."""
+        wanted = range(1, 2) if len(self.classes) == 2 else range(len(self.classes))
+        labelled = self.codes >= 0
+        columns = [np.where(labelled, np.where(self.codes == k, 1.0, -1.0), 0.0) for k in wanted]
+        return np.column_stack(columns)
+
+    def names(self, codes: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the class for every code, and the marker for code -1."""
+        if (codes >= 0).all():
+            return self.classes[codes]
+        fits = np.result_type(self.classes.dtype, np.asarray(self.marker).dtype)
+        numeric = self.classes.dtype.kind in "iuf" and fits.kind in "if"
+        text = self.classes.dtype.kind == "U" and isinstance(self.marker, str)
+        named = np.full(codes.shape, self.marker, dtype=fits if numeric or text else object)
+        named[codes >= 0] = self.classes[codes[codes >= 0]]
+        return named
+
+
+def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
+    """Read labels of any type.
+
+    Parameters
+    ----------
+    y : array-like, shape (N,)
+        Text, integers, booleans or whole floats.
+    n_nodes : int
+        How many labels there must be.
+    unlabeled : object, default=None
+        The value that marks unlabelled nodes. By default -1 for numbers and "" for text; None
+        and NaN mean unlabelled in any case.
+
+    Raises
+    ------
+    ValueError
+        No labels, one class only, another length, or values that are not classes.
+
+    Examples
+    --------
+    >>> from robustgc.labels import encode
+    >>> labels = encode(["spam", None, "ham", ""], n_nodes=4)
+    >>> labels.classes, labels.codes
+    (array(['ham', 'spam'], dtype='<U4'), array([ 1, -1,  0, -1]))
+    """
+    if y is None:
+        raise ValueError(
+            "This estimator requires y to be passed, but the target y is None. Pass one label per "
+            "node, with -1, None, NaN or '' for unlabelled nodes."
+        )
+    values = _one_dimensional(y)
+    if len(values) != n_nodes:
+        raise ValueError(
+            f"There are {len(values)} labels for {n_nodes} nodes; y needs one entry per node, "
+            "with -1, None, NaN or '' for unlabelled nodes."
+        )
+    missing = _unlabelled(values, unlabeled)
+    _warn_paper_convention(values, unlabeled)
+    if missing.all():
+        raise ValueError(
+            f"All {n_nodes} nodes are unlabelled. At least one label of each of two classes is "
+            "needed; -1, None, NaN and '' mean unlabelled (choose another marker with unlabeled=)."
+        )
+    given = _typed(values[~missing])
+    check_classification_targets(given)
+    classes, inverse = np.unique(given, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"The labels have 1 class only, {classes[0].item()!r}, on {len(given)} of {n_nodes} "
+            "nodes. At least two classes are needed. (-1, None, NaN and '' mean unlabelled; choose "
+            "another marker with unlabeled= if one of them is a class.)"
+        )
+    codes = np.full(n_nodes, -1, dtype=np.int64)
+    codes[~missing] = inverse.ravel()
+    return Labels(classes, codes, _marker(values, missing, classes, unlabeled))
+
+
+def labelled(y: ArrayLike, *, unlabeled: object = None) -> NDArray[np.bool_]:
+    """Return a mask of the nodes that carry a label, by the rules of `encode`."""
+    return np.logical_not(_unlabelled(_one_dimensional(y), unlabeled))
+
+
+def draw(truth: ArrayLike, n_labels: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw nodes to label, evenly, again and again until every class occurs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustgc.labels import draw
+    >>> sorted(draw(["a", "b", "a", "b"], 4, np.random.default_rng(7)).tolist())
+    [0, 1, 2, 3]
+    """
+    values = np.asarray(truth)
+    classes = np.unique(values)
+    if not len(classes) <= n_labels <= len(values):
+        raise ValueError(
+            f"{n_labels} labels cannot be drawn: {len(values)} nodes have {len(classes)} classes. "
+            f"Ask for {len(classes)} to {len(values)}."
+        )
+    while True:
+        nodes = rng.choice(len(values), size=n_labels, replace=False)
+        if len(np.unique(values[nodes])) == len(classes):
+            return np.asarray(nodes)
+
+
+def flip(
+    labels: ArrayLike, n_wrong: int, classes: ArrayLike, rng: np.random.Generator
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Make some labels wrong: another class, drawn evenly. Return the labels and which changed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustgc.labels import flip
+    >>> flip(["a", "b"], 2, ["a", "b"], np.random.default_rng(7))[0]
+    array(['b', 'a'], dtype='<U1')
+    """
+    wrong, names = np.array(labels), np.asarray(classes)
+    if not 0 <= n_wrong <= len(wrong):
+        raise ValueError(f"{n_wrong} of {len(wrong)} labels cannot be flipped.")
+    changed = np.sort(rng.choice(len(wrong), size=n_wrong, replace=False))
+    for i in changed:
+        wrong[i] = rng.choice(names[names != wrong[i]])
+    return wrong, changed
+
+
+def _unlabelled(values: NDArray[Any], unlabeled: object) -> NDArray[np.bool_]:
+    missing: NDArray[np.bool_] = _missing(values)
+    if not missing.all():
+        given = _typed(values[~missing])
+        default = "" if given.dtype.kind == "U" else -1
+        missing[~missing] = _equal(given, default if unlabeled is None else unlabeled)
+    return missing
+
+
+def _one_dimensional(y: ArrayLike) -> NDArray[Any]:
+    values = y if hasattr(y, "dtype") else _listed(y)
+    values = np.asarray(values)
+    if values.ndim == 0 or values.ndim > 2 or (values.ndim == 2 and values.shape[1] != 1):
+        raise ValueError(
+            f"y has shape {values.shape}; it must be one-dimensional, one label per node."
+        )
+    return np.asarray(column_or_1d(values, warn=True))
+
+
+def _listed(y: Any) -> NDArray[Any]:
+    """Turn a sequence into an array without letting numpy print None as text."""
+    if not isinstance(y, list | tuple) or not any(v is None or _is_nan(v) for v in y):
+        return np.asarray(y)
+    kept = np.empty(len(y), dtype=object)
+    kept[:] = y
+    return kept
+
+
+def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Find None and NaN (and the NA of data frames, which equals nothing)."""
+    if values.dtype.kind == "f":
+        return np.asarray(np.isnan(values), dtype=bool)
+    if values.dtype.kind != "O":
+        return np.zeros(len(values), dtype=bool)
+    return np.array([v is None or _is_nan(v) for v in values], dtype=bool)
+
+
+def _is_nan(value: object) -> bool:
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _typed(values: NDArray[Any]) -> NDArray[Any]:
+    """Give labels held as objects their own type; refuse a mixture of text and numbers."""
+    if values.dtype.kind != "O":
+        return np.asarray(values.astype(str) if values.dtype.kind in "TSU" else values)
+    typed = np.array(values.tolist())
+    kinds = {type(v).__name__ for v in values}
+    textual = any(issubclass(type(v), str) for v in values)
+    if typed.dtype.kind not in "biufU" or (textual and len(kinds - {"str", "str_"}) > 0):
+        raise TypeError(
+            f"The labels mix or use unsupported types: {', '.join(sorted(kinds))}. Use all text, "
+            "all integers or all booleans; None or NaN mark unlabelled nodes."
+        )
+    return typed
+
+
+def _equal(given: NDArray[Any], mark: object) -> NDArray[np.bool_]:
+    if given.dtype.kind == "b" or (given.dtype.kind == "U") != isinstance(mark, str):
+        return np.zeros(len(given), dtype=bool)
+    return np.asarray(given == mark)
+
+
+def _warn_paper_convention(values: NDArray[Any], unlabeled: object) -> None:
+    """Warn about {-1, 0, 1} with mostly zeros: it looks like the paper's 0 = unlabelled."""
+    if unlabeled is not None or values.dtype.kind not in "if":
+        return
+    present, counts = np.unique(values, return_counts=True)
+    if present.tolist() == [-1, 0, 1] and counts[1] > counts.sum() / 2:
+        warnings.warn(
+            f"y holds -1, 0 and 1, and {counts[1]} of {counts.sum()} are 0. Here -1 means "
+            "unlabelled and 0 is a class. If 0 means unlabelled, pass unlabeled=0; if not, pass "
+            "unlabeled=-1 to silence this.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _marker(
+    values: NDArray[Any], missing: NDArray[np.bool_], classes: NDArray[Any], unlabeled: object
+) -> object:
+    """Choose what "unlabelled" looks like in answers: as in y, or the default of its type."""
+    if unlabeled is not None:
+        return unlabeled
+    if missing.any():
+        seen = values[missing][0]
+        return seen.item() if isinstance(seen, np.generic) else seen
+    return {"U": "", "b": None}.get(classes.dtype.kind, -1)

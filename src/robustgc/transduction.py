@@ -1,0 +1,143 @@
+"""Labels on a graph of any number of components -> an answer, with its reason, for every node.
+
+The paper's model needs a connected graph with two classes in it. Every component is solved by
+itself; where the model has no answer the honest one is given, and the reason with it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from robustgc.graph import Array, Graph, Weights, components
+from robustgc.labels import Labels
+from robustgc.models import extend
+from robustgc.solve import Solution
+
+DECIDED = "decided by the model"
+ONE_CLASS = "only one class is labelled in its component"
+NO_LABEL = "no label in its component"
+ISOLATED = "isolated node without a label"
+TIE = "tie between classes"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Evidence for the answer in one component.
+
+    Attributes
+    ----------
+    n_nodes : int
+        Size of the component.
+    residual : float
+        Of the linear system (BelkinGC: of the eigenpairs).
+    n_iter : int
+        Iterations; 0 for a direct method.
+    extension : float
+        The ``gamma`` with which `extend` reaches new points.
+    lambda_1, gamma, condition_bound : float
+        NaN where the model has none.
+    """
+
+    n_nodes: int
+    residual: float
+    n_iter: int
+    extension: float
+    lambda_1: float = np.nan
+    gamma: float = np.nan
+    condition_bound: float = np.nan
+
+
+Model: TypeAlias = Callable[[Graph, Array], tuple[Solution, Certificate]]
+
+
+@dataclass(frozen=True)
+class Transduction:
+    """The answer on all nodes, and what is needed to extend it to new points."""
+
+    f: Array  # (N, columns); NaN where there is no answer
+    codes: NDArray[np.int64]  # class of every node; -1 where there is none
+    reasons: NDArray[np.object_]
+    number: NDArray[np.int64]  # component of every node
+    certificates: dict[int, Certificate]  # of the components that were solved
+    constants: dict[int, Array]  # decision in components with one class
+    d: Array
+
+    def extend(self, k_x: Weights, k_xx: Array) -> Array:
+        """Extend to new points, each by the component it is tied to most; NaN out of range."""
+        count = int(self.number.max()) + 1
+        shape = (len(self.number), count)
+        member = sp.csr_array((np.ones(shape[0]), (np.arange(shape[0]), self.number)), shape=shape)
+        pull = k_x @ member
+        pull = pull.toarray() if sp.issparse(pull) else pull
+        home = np.where(pull.max(axis=1) > 0, pull.argmax(axis=1), -1)
+        f_x = np.full((k_x.shape[0], self.f.shape[1]), np.nan)
+        for c in np.unique(home[home >= 0]):
+            here, nodes = np.flatnonzero(home == c), np.flatnonzero(self.number == c)
+            if c in self.constants:
+                f_x[here] = self.constants[c]
+            elif c in self.certificates:
+                rows = k_x[here][:, nodes] if count > 1 else k_x[here]
+                gamma = self.certificates[c].extension
+                f_x[here] = extend(self.d[nodes], self.f[nodes], rows, k_xx[here], gamma=gamma)
+        return f_x
+
+
+def transduce(
+    W: Weights, labels: Labels, model: Model, *, solves_one_class: bool, rounding: float
+) -> Transduction:
+    """Solve every component that has labels.
+
+    Parameters
+    ----------
+    W : weights from `check_weights`
+    labels : Labels
+    model : callable
+        ``model(graph, Y) -> (Solution, Certificate)`` on a connected graph.
+    solves_one_class : bool
+        Whether the model answers components where one class is labelled (ZhouGC does; RobustGC
+        would split them, as its f is orthogonal to v0).
+    rounding : float
+        Differences below this share of the largest decision value count as a tie.
+    """
+    count, number = components(W)
+    order = np.argsort(number, kind="stable")
+    starts = np.searchsorted(number[order], np.arange(count + 1))
+    W_sorted = W if count == 1 else W[order][:, order]
+    Y = labels.columns()
+    f = np.full(Y.shape, np.nan)
+    codes = np.full(len(number), -1, dtype=np.int64)
+    reasons = np.full(len(number), NO_LABEL, dtype=object)
+    reasons[np.bincount(number)[number] == 1] = ISOLATED
+    certificates, constants = {}, {}
+    for c in np.unique(number[labels.codes >= 0]):
+        a, b = starts[c], starts[c + 1]
+        nodes = order[a:b]
+        present = np.unique(labels.codes[nodes])
+        present = present[present >= 0]
+        if b - a == 1 or (len(present) == 1 and not solves_one_class):
+            f[nodes] = constants[int(c)] = Y[nodes[labels.codes[nodes] >= 0][0]]
+            codes[nodes], reasons[nodes] = present[0], ONE_CLASS
+            continue
+        graph = Graph._trusted(W_sorted if count == 1 else W_sorted[a:b, a:b])
+        solution, certificates[int(c)] = model(graph, Y[nodes])
+        f[nodes] = solution.f
+        codes[nodes] = decide(solution.f, rounding * float(np.abs(solution.f).max()))
+        reasons[nodes] = np.where(codes[nodes] >= 0, DECIDED, TIE)
+    d = np.asarray(W.sum(axis=1), dtype=float).ravel()
+    return Transduction(f, codes, reasons, number, certificates, constants, d)
+
+
+def decide(f: Array, tie: float = 0.0) -> NDArray[np.int64]:
+    """Return the class code of every row of decision values; -1 for a tie or NaN."""
+    if f.shape[1] == 1:
+        margin, codes = np.abs(f[:, 0]), (f[:, 0] > 0).astype(np.int64)
+    else:
+        codes = np.argmax(np.nan_to_num(f, nan=-np.inf), axis=1).astype(np.int64)
+        ranked = np.sort(f, axis=1)
+        margin = ranked[:, -1] - ranked[:, -2]
+    decided: NDArray[Any] = margin > tie  # False for NaN
+    return np.where(decided, codes, -1)
