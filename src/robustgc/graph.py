@@ -77,7 +77,7 @@ class Graph:
         self._o: Array = np.asarray(self._A.sum(axis=1)).ravel()
         self.d: Array = self._o + self._loops
         self._sqrt_d: Array = np.sqrt(self.d)
-        self.v0: Array = self._sqrt_d / np.linalg.norm(self._sqrt_d)
+        self.v0: Array = self._sqrt_d / (np.linalg.norm(self._sqrt_d) or 1.0)
         self._memo: dict[str, Any] = {}
 
     def S(self, x: Array) -> Array:

@@ -86,7 +86,7 @@ def solve_shifted(graph: Graph, B: Array, shift: float, *, tol: float = 1e-10) -
         try:
             x, n_iter = _conjugate_gradients(apply, b, preconditioner(), project, tol, limit)
         except (MemoryError, RuntimeError, np.linalg.LinAlgError) as failure:
-            tried.append(f"{name}: {failure or 'the factors do not fit in memory'}")
+            tried.append(f"{name}: {str(failure) or 'the factors do not fit in memory'}")
             continue
         residual = relative_residual(apply(x) - b, b)
         # What double precision can reach: rounding of x alone moves apply(x) by eps * 2 * |x|.
