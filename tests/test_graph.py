@@ -1,13 +1,13 @@
 import pickle
 
-import graphs
 import numpy as np
-import oracles
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 
+import graphs
+import oracles
 from robustgc import Graph, lambda_1
 from robustgc.graph import check_weights, components
 

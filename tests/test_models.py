@@ -1,11 +1,11 @@
 """Every model, container and method against the paper's dense formulas."""
 
-import graphs
 import numpy as np
-import oracles
 import pytest
 import scipy.sparse as sp
 
+import graphs
+import oracles
 from robustgc import (
     Graph,
     NotConvexError,

@@ -1,10 +1,10 @@
-import graphs
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+import graphs
 from robustgc import Graph, lambda_1, leave_one_out, robust
 from robustgc.graph import SMALL
 
@@ -26,9 +26,7 @@ def test_leave_one_out_equals_refitting(case, eta):
     gamma = eta * lambda_1(graph)
     expected = refitted(graph, y, gamma)
     scale = max(1.0, np.nanmax(np.abs(expected)))
-    np.testing.assert_allclose(
-        leave_one_out(graph, y, gamma=gamma), expected, atol=1e-10 * scale
-    )
+    np.testing.assert_allclose(leave_one_out(graph, y, gamma=gamma), expected, atol=1e-10 * scale)
 
 
 def test_leave_one_out_of_a_large_graph_equals_refitting():

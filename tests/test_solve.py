@@ -1,11 +1,11 @@
-import graphs
 import numpy as np
-import oracles
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+import graphs
+import oracles
 from robustgc import Graph, NotConvergedError, NotConvexError, solve
 from robustgc.solve import pseudo_inverse, solve_shifted
 

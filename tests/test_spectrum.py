@@ -1,11 +1,11 @@
-import graphs
 import mpmath
 import numpy as np
-import oracles
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 
+import graphs
+import oracles
 from robustgc import Graph, NotConvergedError, eigenpairs, full_spectrum, lambda_1, spectrum
 from robustgc.graph import SMALL
 
@@ -42,9 +42,7 @@ def test_paths(n):
 def test_bipartite_graphs_keep_v0_apart_from_the_eigenvalue_two(W):
     W = np.asarray(W)
     full = full_spectrum(Graph(W))
-    np.testing.assert_allclose(
-        full.values, np.linalg.eigvalsh(oracles.laplacian(W)), atol=1e-13
-    )
+    np.testing.assert_allclose(full.values, np.linalg.eigvalsh(oracles.laplacian(W)), atol=1e-13)
     np.testing.assert_allclose(full.vectors[:, 0], oracles.null_vector(W))
     np.testing.assert_allclose(full.vectors.T @ full.vectors, np.eye(len(W)), atol=1e-13)
 

@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from robustgc import affinity as affinities
-from robustgc.graph import Array, Graph, check_weights
+from robustgc.graph import Array, Graph
 from robustgc.labels import encode, labelled
 from robustgc.solve import Solution
 from robustgc.transduction import Certificate, decide, transduce
@@ -62,7 +62,6 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unus
         """
         self._check_parameters()
         X = self._read(X, reset=True)
-        labels = encode(y, n_nodes=X.shape[0], unlabeled=self.unlabeled)
         self._affinity = affinities.make(
             X,
             self.affinity,
@@ -71,6 +70,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unus
             self_loops=self.self_loops,
             n_neighbors=self.n_neighbors,
         )
+        labels = encode(y, n_nodes=X.shape[0], unlabeled=self.unlabeled)
         psd = self._affinity.positive_semidefinite
         self._answer = transduce(
             self._affinity.weights(),
@@ -79,7 +79,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unus
             solves_one_class=self._solves_one_class,
             rounding=self._rounding,
         )
-        self._X, self._labels = X, labels
+        self._X, self._labels = _as_float(X), labels
         self._rows: dict[int, list[int]] | None = None
         self._set_fitted()
         return self
@@ -181,15 +181,15 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unus
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Check X the scikit-learn way; weight matrices are checked by `check_weights`."""
         if self.affinity == "precomputed" and reset:
-            X_checked = X if sp.issparse(X) else np.asarray(X)
-            if X_checked.ndim == 2 and X_checked.shape[1] > 0:
-                validate_data(self, X, skip_check_array=True)
-            return check_weights(X_checked)
+            W = X if sp.issparse(X) else np.asarray(X)
+            if W.ndim == 2 and W.shape[1] > 0:
+                validate_data(self, X, skip_check_array=True)  # names and number of columns
+            return W
         least = 2 if reset else 1
         checked = validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=least
         )
-        return sp.csr_array(checked) if sp.issparse(checked) else checked
+        return _as_float(checked)
 
     def _shaped(self, f: Array) -> Array:
         return f[:, 0] if f.shape[1] == 1 else f
@@ -204,6 +204,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unus
         tags.input_tags.pairwise = self.affinity == "precomputed"
         tags.input_tags.positive_only = self.affinity == "precomputed"
         return tags
+
+
+def _as_float(X: Any) -> Any:
+    return sp.csr_array(X.astype(np.float64)) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
 
 
 def _same(A: Any, B: Any) -> bool:

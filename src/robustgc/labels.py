@@ -97,6 +97,11 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
             "needed; -1, None, NaN and '' mean unlabelled (choose another marker with unlabeled=)."
         )
     given = _typed(values[~missing])
+    if given.dtype.kind == "f" and np.isinf(given).any():
+        raise ValueError(
+            "Input y contains infinity or a value too large for dtype('float64'), which is no "
+            "class. Use whole numbers, text or booleans; NaN marks unlabelled nodes."
+        )
     check_classification_targets(given)
     classes, inverse = np.unique(given, return_inverse=True)
     if len(classes) < 2:

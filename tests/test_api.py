@@ -1,0 +1,53 @@
+"""The public surface: what is exported, typed, documented; how large the files are."""
+
+import ast
+import inspect
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import robustgc
+
+PUBLIC = [
+    "BelkinGC", "Graph", "NotConvergedError", "NotConvexError", "RobustGC", "Solution", "Spectrum",
+    "ZhouGC", "belkin", "condition_bound", "eigenpairs", "extend", "full_spectrum", "lambda_1",
+    "leave_one_out", "node_kernel", "robust", "robust_path", "zhou", "zhou_path",
+]  # fmt: skip
+
+
+def test_public_names():
+    assert robustgc.__all__ == PUBLIC
+    assert robustgc.__version__ == version("robustgc")
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_is_documented_and_typed(name):
+    thing = getattr(robustgc, name)
+    assert inspect.getdoc(thing)
+    if inspect.isfunction(thing):
+        hints = inspect.get_annotations(inspect.unwrap(thing))
+        assert set(hints) == {*inspect.signature(thing).parameters, "return"}
+
+
+@pytest.mark.parametrize("name", ["RobustGC", "ZhouGC", "BelkinGC"])
+def test_every_parameter_of_an_estimator_is_in_its_docstring(name):
+    estimator = getattr(robustgc, name)
+    text = inspect.getdoc(estimator)
+    for parameter in estimator().get_params():
+        assert f"\n{parameter} : " in text
+    assert "<shared>" not in text
+    assert "<answers>" not in text
+
+
+def test_files_and_functions_stay_small():
+    root = Path(robustgc.__file__).parent
+    for path in root.rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        assert source.count("\n") <= 300, path
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.FunctionDef):
+                skip = 1 if ast.get_docstring(node) else 0
+                body = node.body[skip:]
+                length = body[-1].end_lineno - body[0].lineno + 1 if body else 0
+                assert length <= 50, f"{path}:{node.name} has {length} lines"

@@ -1,0 +1,123 @@
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import DataConversionWarning
+
+from robustgc.labels import draw, encode, flip, labelled
+
+NAN = float("nan")
+
+
+# y, classes, codes, marker in answers
+READ = {
+    "integers": ([0, 1, -1], [0, 1], [0, 1, -1], -1),
+    "text, None": (["a", "b", None], ["a", "b"], [0, 1, -1], None),
+    "text, empty": (["a", "b", ""], ["a", "b"], [0, 1, -1], ""),
+    "text, NaN": (["a", "b", NAN], ["a", "b"], [0, 1, -1], NAN),
+    "booleans, None": ([True, False, None], [False, True], [1, 0, -1], None),
+    "booleans": (np.array([True, False]), [False, True], [1, 0], None),
+    "integers, NaN": ([2, 3, NAN], [2, 3], [0, 1, -1], NAN),
+    "integers, None": ([2, 3, None, -1], [2, 3], [0, 1, -1, -1], None),
+    "whole floats": (np.array([2.0, 5.0, NAN]), [2, 5], [0, 1, -1], NAN),
+    "whole floats, -1": (np.array([2.0, 5.0, -1.0]), [2, 5], [0, 1, -1], -1),
+    "unsigned": (np.array([0, 1], dtype=np.uint8), [0, 1], [0, 1], -1),
+    "object text": (np.array(["b", "a"], dtype=object), ["a", "b"], [1, 0], ""),
+    "bytes": (np.array([b"b", b"a"]), ["a", "b"], [1, 0], ""),
+    "series": (pd.Series(["a", None, "b"]), ["a", "b"], [0, -1, 1], NAN),
+    "nullable text": (pd.Series(["a", None, "b"], dtype="string"), ["a", "b"], [0, -1, 1], pd.NA),
+    "category": (pd.Series(["a", None, "b"], dtype="category"), ["a", "b"], [0, -1, 1], NAN),
+    "tuple": (("x", None, "y"), ["x", "y"], [0, -1, 1], None),
+}
+
+
+@pytest.mark.parametrize("case", READ)
+def test_labels_of_every_type(case):
+    y, classes, codes, marker = READ[case]
+    labels = encode(y, n_nodes=len(y))
+    assert labels.classes.tolist() == classes
+    assert labels.codes.tolist() == codes
+    assert labels.marker is marker or labels.marker == marker or labels.marker != labels.marker
+    named = labels.names(np.array([1, 0]))
+    assert named.tolist() == [classes[1], classes[0]]
+    assert named.dtype == labels.classes.dtype
+    known = labelled(labels.names(np.array([0, -1, 1])), unlabeled=labels.marker)
+    assert known.tolist() == [True, False, True]
+
+
+def test_nullable_integers():
+    labels = encode(pd.Series([4, None, 7], dtype="Int64"), n_nodes=3)
+    assert labels.codes.tolist() == [0, -1, 1]
+    assert labels.classes.tolist() == [4, 7]
+
+
+def test_override_of_the_marker():
+    labels = encode([1, 0, 0, -1], n_nodes=4, unlabeled=0)
+    assert labels.classes.tolist() == [-1, 1]
+    assert labels.codes.tolist() == [1, -1, -1, 0]
+    assert encode(["?", "a", "b"], n_nodes=3, unlabeled="?").codes.tolist() == [-1, 0, 1]
+    assert encode(["", "a", None], n_nodes=3, unlabeled="?").codes.tolist() == [0, 1, -1]
+
+
+def test_columns_for_two_and_for_more_classes():
+    two = encode(["a", "", "b"], n_nodes=3).columns()
+    assert two.tolist() == [[-1], [0], [1]]
+    three = encode(["a", "", "b", "c"], n_nodes=4).columns()
+    assert three.tolist() == [[1, -1, -1], [0, 0, 0], [-1, 1, -1], [-1, -1, 1]]
+
+
+def test_the_papers_convention_is_warned_about():
+    y = [0, 1, 0, 0, 0, -1, 0]
+    with pytest.warns(UserWarning, match="5 of 7 are 0.*unlabeled=0"):
+        encode(y, n_nodes=7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encode(y, n_nodes=7, unlabeled=0)
+        encode(y, n_nodes=7, unlabeled=-1)
+        encode([0, 1, 1, 1, -1, 0], n_nodes=6)
+
+
+def test_a_column_vector_is_taken_with_scikit_learns_warning():
+    with pytest.warns(DataConversionWarning):
+        labels = encode(np.array([[0], [1]]), n_nodes=2)
+    assert labels.codes.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("y", "error", "text"),
+    [
+        (None, ValueError, "requires y to be passed, but the target y is None"),
+        ([0, 1], ValueError, "2 labels for 3 nodes; y needs one entry per node"),
+        ([-1, -1, -1], ValueError, "All 3 nodes are unlabelled.*two classes.*unlabeled="),
+        (["", None, ""], ValueError, "All 3 nodes are unlabelled"),
+        ([1, 1, -1], ValueError, "1 class only, 1, on 2 of 3 nodes.*At least two"),
+        ([0.5, 1.25, 3.5], ValueError, "continuous"),
+        ([1, "a", None], TypeError, "int, str.*all text"),
+        ([[0, 1], [1, 0], [0, 0]], ValueError, r"shape \(3, 2\).*one-dimensional"),
+        (7, ValueError, "one-dimensional"),
+        ([{}, {}, {}], TypeError, "dict"),
+    ],
+)
+def test_bad_labels(y, error, text):
+    with pytest.raises(error, match=text):
+        encode(y, n_nodes=3)
+
+
+def test_drawing_repeats_until_every_class_occurs():
+    truth = np.array(["a"] * 50 + ["b"])
+    for seed in range(2, 12):
+        nodes = draw(truth, 2, np.random.default_rng(seed))
+        assert set(truth[nodes]) == {"a", "b"}
+        assert len(set(nodes.tolist())) == 2
+    with pytest.raises(ValueError, match=r"1 labels cannot be drawn.*2 to 51"):
+        draw(truth, 1, np.random.default_rng(3))
+
+
+def test_flipping_changes_exactly_as_many_labels_as_asked():
+    labels = np.array(["a", "b", "c"] * 10)
+    wrong, changed = flip(labels, 7, ["a", "b", "c"], np.random.default_rng(5))
+    assert np.flatnonzero(wrong != labels).tolist() == changed.tolist()
+    assert len(changed) == 7
+    with pytest.raises(ValueError, match="31 of 30"):
+        flip(labels, 31, ["a", "b", "c"], np.random.default_rng(5))

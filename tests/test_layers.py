@@ -1,0 +1,42 @@
+"""Imports point one way, and importing the package stays light."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import robustgc
+
+ROOT = Path(robustgc.__file__).parent
+ORDER = [
+    "graph", "solve", "spectrum", "labels", "models", "affinity", "selection", "transduction",
+    "_classifier", "estimators", "datasets", "experiments", "cli",
+]  # fmt: skip
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [node.module] if isinstance(node, ast.ImportFrom) else []
+        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        for name in names:
+            if name == "robustgc" and isinstance(node, ast.ImportFrom):
+                yield from (alias.name for alias in node.names)
+            elif name and name.startswith("robustgc."):
+                yield name.split(".")[1]
+
+
+def test_every_module_imports_only_from_lower_layers():
+    for path in ROOT.rglob("*.py"):
+        layer = path.relative_to(ROOT).parts[0].removesuffix(".py")
+        if layer == "__init__":
+            continue
+        for name in imported(path):
+            same_package = name == layer and path.parent != ROOT
+            assert same_package or ORDER.index(name) < ORDER.index(layer), f"{path}: {name}"
+
+
+def test_import_loads_neither_pictures_nor_command_line_nor_server():
+    heavy = "matplotlib robustgc.cli typer click http.server uvicorn"
+    code = f"import sys, robustgc; print([m for m in {heavy.split()!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
