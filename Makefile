@@ -17,7 +17,7 @@ demo: .venv/package
 	@$(BIN)/robustgc demo
 
 test: .venv/dev
-	$(BIN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 check: .venv/dev
 	$(BIN)/ruff format --check .

@@ -25,7 +25,7 @@ READ = {
     "unsigned": (np.array([0, 1], dtype=np.uint8), [0, 1], [0, 1], -1),
     "object text": (np.array(["b", "a"], dtype=object), ["a", "b"], [1, 0], ""),
     "bytes": (np.array([b"b", b"a"]), ["a", "b"], [1, 0], ""),
-    "series": (pd.Series(["a", None, "b"]), ["a", "b"], [0, -1, 1], NAN),
+    "series": (pd.Series(["a", NAN, "b"]), ["a", "b"], [0, -1, 1], NAN),
     "nullable text": (pd.Series(["a", None, "b"], dtype="string"), ["a", "b"], [0, -1, 1], pd.NA),
     "category": (pd.Series(["a", None, "b"], dtype="category"), ["a", "b"], [0, -1, 1], NAN),
     "tuple": (("x", None, "y"), ["x", "y"], [0, -1, 1], None),
