@@ -9,8 +9,8 @@ import robustgc
 
 ROOT = Path(robustgc.__file__).parent
 ORDER = [
-    "graph", "solve", "spectrum", "labels", "models", "affinity", "selection", "transduction",
-    "_classifier", "estimators", "datasets", "experiments", "cli",
+    "weights", "graph", "solve", "iterative", "spectrum", "labels", "models", "affinity",
+    "selection", "transduction", "_classifier", "estimators", "datasets", "experiments", "cli",
 ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import graphs
 import oracles
 from robustgc import Graph, NotConvergedError, NotConvexError, solve
-from robustgc.solve import pseudo_inverse, solve_shifted
+from robustgc.solve import solve_shifted
 
 
 @given(graphs.labelled_graphs(), st.floats(0.01, 0.99))
@@ -76,11 +76,17 @@ def test_zero_columns_are_answered_with_zero():
 
 
 @given(graphs.weighted_graphs())
-def test_pseudo_inverse(W):
+def test_shift_zero_is_the_pseudo_inverse(W):
     expected = np.linalg.pinv(oracles.laplacian(W), hermitian=True)
     for container in (W, sp.csr_array(W)):
-        inverse = pseudo_inverse(Graph(container), np.eye(len(W)))
-        np.testing.assert_allclose(inverse, expected, atol=1e-9 * np.abs(expected).max())
+        inverse = solve_shifted(Graph(container), np.eye(len(W)), 0.0, tol=1e-12).f
+        np.testing.assert_allclose(inverse, expected, atol=1e-8 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("tol", [0.0, -1e-8, 1.0, np.nan])
+def test_a_tolerance_that_asks_for_nothing_is_refused(tol):
+    with pytest.raises(ValueError, match=r"tol=.* must be above 0 and at most 0.01"):
+        solve_shifted(Graph(graphs.complete(4)), np.ones(4), 1.0, tol=tol)
 
 
 def test_failure_says_what_was_tried_and_how_far_it_got(monkeypatch):

@@ -12,10 +12,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from robustgc import affinity as affinities
-from robustgc.graph import Array, Graph
+from robustgc.graph import Graph
 from robustgc.labels import encode, labelled
 from robustgc.solve import Solution
 from robustgc.transduction import Certificate, decide, transduce
+from robustgc.weights import Array
 
 BLOCK = 2**24  # kernel values held at a time when new points are answered: 128 MB
 

@@ -17,7 +17,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 
-from robustgc.graph import Array, Weights, check_weights
+from robustgc.weights import Array, Weights, check_weights
 
 
 class Affinity(ABC):

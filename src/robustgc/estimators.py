@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from robustgc._classifier import GraphClassifier
-from robustgc.graph import Array, Graph
+from robustgc.graph import KINDS, Graph
 from robustgc.models import belkin, condition_bound, robust, zhou
 from robustgc.solve import Solution
-from robustgc.spectrum import KINDS, lambda_1
+from robustgc.spectrum import lambda_1
 from robustgc.transduction import Certificate
+from robustgc.weights import Array
 
 _SHARED = """affinity : {"knn", "rbf", "precomputed"} or callable, default="knn"
         How weights come from X. "knn": ``(A + A') / 2`` of the nearest-neighbour graph, no

@@ -1,24 +1,18 @@
-"""A weight matrix checked once, and the paper's operators on it.
-
-Why a matrix was refused is answered by `check_weights` and `Graph`.
-"""
+"""A connected graph, checked once, and the paper's operators on it."""
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import connected_components
+from numpy.typing import ArrayLike
 
-Array: TypeAlias = NDArray[np.float64]
-Weights: TypeAlias = Any  # float64 ndarray, or csr_array in canonical form
+from robustgc.weights import NEGLIGIBLE, Array, Weights, check_weights, components
 
 # Up to here one full eigendecomposition takes about a second and answers everything.
 SMALL = 1500
-# Squares of rounding errors: a coupling below this cannot be told from none in double precision.
-NEGLIGIBLE = 1e-24
+KINDS = ("normalized", "combinatorial")
 
 _Result = TypeVar("_Result")
 
@@ -77,7 +71,8 @@ class Graph:
         self._o: Array = np.asarray(self._A.sum(axis=1)).ravel()
         self.d: Array = self._o + self._loops
         self._sqrt_d: Array = np.sqrt(self.d)
-        self.v0: Array = self._sqrt_d / (np.linalg.norm(self._sqrt_d) or 1.0)
+        root = np.sqrt(self.d / (self.d.max() or 1.0))  # sums of huge degrees would overflow
+        self.v0: Array = root / (np.linalg.norm(root) or 1.0)
         self._memo: dict[str, Any] = {}
 
     def S(self, x: Array) -> Array:
@@ -98,6 +93,8 @@ class Graph:
 
     def laplacian(self, kind: str = "normalized") -> Weights:
         """Return ``L_N`` ("normalized") or ``D - W`` ("combinatorial") as an explicit matrix."""
+        if kind not in KINDS:
+            raise ValueError(f"{kind!r} is unknown; it must be one of {', '.join(KINDS)}.")
         scale = self._sqrt_d if kind == "normalized" else np.ones(self.n)
         if sp.issparse(self._A):
             A = self._A.tocoo()
@@ -138,7 +135,7 @@ def per_graph(function: Callable[..., _Result]) -> Callable[..., _Result]:
     """Remember ``function(graph, *args)`` on the graph: a Graph never changes."""
 
     @wraps(function)
-    def remembered(graph: Graph, *args: Any) -> _Result:
+    def remembered(graph: Graph, /, *args: Any) -> _Result:
         key = f"{function.__name__}{args}"
         if key not in graph._memo:
             graph._memo[key] = function(graph, *args)
@@ -146,111 +143,6 @@ def per_graph(function: Callable[..., _Result]) -> Callable[..., _Result]:
         return value
 
     return remembered
-
-
-def components(W: Weights) -> tuple[int, NDArray[np.int64]]:
-    """Count connected components and number them per node, for weights from `check_weights`.
-
-    Nodes count as joined only by weights that double precision can tell from zero beside their
-    degrees (``S_ij > 1e-24``): clusters a hundred bandwidths apart under a Gaussian kernel are
-    separate components, although no weight is exactly zero.
-    """
-    root = np.sqrt(np.asarray(W.sum(axis=1)).ravel())
-    root[root == 0] = 1.0
-    if sp.issparse(W):
-        edges = W.tocoo()
-        keep = edges.data / root[edges.row] / root[edges.col] > NEGLIGIBLE
-        ends = (edges.row[keep], edges.col[keep])
-        pattern = sp.csr_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=W.shape)
-    else:
-        pattern = sp.csr_array(W / root / root[:, None] > NEGLIGIBLE)
-    count, number = connected_components(pattern, directed=False)
-    return int(count), number.astype(np.int64)
-
-
-def check_weights(W: ArrayLike | Weights) -> Weights:
-    """Return weights as float64 (ndarray or canonical csr_array), or say why they are refused.
-
-    Checks: numeric, square, not empty, finite, non-negative, symmetric to rounding. Duplicate
-    entries of a sparse matrix are summed, as scipy does. The input is never modified.
-    """
-    W, rtol = _as_float(W)
-    if W.ndim != 2 or W.shape[0] != W.shape[1]:
-        raise ValueError(
-            f"The weight matrix has shape {W.shape}; it must be square, one row and one column "
-            "per node. For points use affinity='rbf' or 'knn' instead of 'precomputed'."
-        )
-    if W.shape[0] == 0:
-        raise ValueError("The graph is empty: 0 nodes. At least 2 nodes are needed.")
-    values = W.data if sp.issparse(W) else W
-    if not np.isfinite(values).all():
-        _refuse(W, ~np.isfinite(values), "not finite", "Weights must be finite numbers; remove "
-                "the edge or give it a weight.")  # fmt: skip
-    if values.size and values.min() < 0:
-        _refuse(W, values < 0, "negative", "Weights must be >= 0; use similarities, for instance "
-                "exp(-distance), or drop these edges.")  # fmt: skip
-    with np.errstate(over="ignore"):
-        if not np.isfinite(np.asarray(W.sum(axis=1))).all():
-            raise ValueError(
-                f"A node's degree (sum of weights) overflows; the largest weight is "
-                f"{values.max():.3g}. Divide all weights by it; their scale does not matter."
-            )
-    return _symmetrised(W, rtol)
-
-
-def _as_float(W: Any) -> tuple[Weights, float]:
-    """Convert to float64 without touching the input; also the asymmetry its precision excuses."""
-    if not sp.issparse(W):
-        W = np.asarray(W)
-    if W.dtype.kind not in "biuf":
-        raise TypeError(
-            f"The weight matrix has dtype {W.dtype}; real numbers are needed (float, int or bool). "
-            "Convert it first, for instance with W.astype(float)."
-        )
-    rtol = 1e-10 if W.dtype.kind != "f" or W.dtype.itemsize >= 8 else 1e-5
-    if not sp.issparse(W):
-        return np.asarray(W, dtype=np.float64), rtol
-    if W.ndim != 2:
-        return W, rtol
-    # Convert before anything is summed: int8 duplicates would wrap around.
-    W = sp.csr_array(W.astype(np.float64))
-    if not W.has_canonical_format or (W.data == 0).any():
-        W = W.copy()  # its index arrays may be the caller's
-        W.sum_duplicates()
-        W.eliminate_zeros()
-    return W, rtol
-
-
-def _refuse(W: Weights, bad: NDArray[np.bool_], what: str, cure: str) -> None:
-    """Raise with the first offending entry and how many there are."""
-    if sp.issparse(W):
-        first = int(np.flatnonzero(bad)[0])
-        i, j = int(np.searchsorted(W.indptr, first, side="right")) - 1, int(W.indices[first])
-    else:
-        i, j = (int(k) for k in np.argwhere(bad)[0])
-    raise ValueError(f"W[{i}, {j}] = {W[i, j]} is {what} ({int(bad.sum())} such entries). {cure}")
-
-
-def _symmetrised(W: Weights, rtol: float) -> Weights:
-    """Refuse directed weights; average away differences of the size of rounding."""
-    Wt = sp.csr_array(W.T) if sp.issparse(W) else W.T
-    gap = abs(W - Wt)
-    if gap.max() == 0:
-        return W
-    excess = gap - rtol * (W + Wt)
-    allowed = 8 * np.finfo(float).eps * W.max()
-    bad = sp.coo_array(excess) if sp.issparse(W) else excess
-    offending = (bad.data if sp.issparse(W) else bad) > allowed
-    if offending.any():
-        where = sp.coo_array(np.maximum(excess, 0)) if not sp.issparse(W) else bad
-        worst = int(np.argmax(where.data))
-        i, j = int(where.row[worst]), int(where.col[worst])
-        raise ValueError(
-            f"The weight matrix is not symmetric: W[{i}, {j}] = {W[i, j]:.6g} but W[{j}, {i}] = "
-            f"{W[j, i]:.6g} ({int(offending.sum()) // 2} such pairs). The graph must be "
-            "undirected. Pass (W + W.T) / 2 if either direction counts as half an edge."
-        )
-    return W * 0.5 + Wt * 0.5
 
 
 def _column(v: Array, x: Array) -> Array:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from robustgc.graph import Array
+from robustgc.weights import Array
 
 
 @dataclass(frozen=True)

@@ -5,20 +5,25 @@ Theorem 1 is `robust`. Each model takes one label vector or a block of columns a
 """
 
 from collections.abc import Iterable
+from numbers import Integral, Real
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from robustgc.graph import SMALL, Array, Graph, Weights
+from robustgc.graph import SMALL, Graph
 from robustgc.solve import (
     NotConvexError,
     Solution,
     factorised,
-    pseudo_inverse,
     relative_residual,
     solve_shifted,
 )
-from robustgc.spectrum import eigenpairs, full_spectrum, lambda_1
+from robustgc.spectrum import eigenpairs, full_spectrum, lambda_1, tiny_modes
+from robustgc.weights import Array, Weights
+
+# ZhouGC's matrix is singular to working precision for a gamma below.
+NEAR_ROUNDING = 1e-6
 
 
 def robust(graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10) -> Solution:
@@ -40,8 +45,8 @@ def robust(graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10) -> S
     Returns
     -------
     Solution
-        ``f`` (positive towards +1), ``residual``, ``n_iter``. The residual cannot go below about
-        ``1e-16 / (lambda_1 - gamma)``, the limit that rounding of ``f`` itself sets.
+        ``f`` (positive towards +1), ``residual``, ``n_iter``. Modes with eigenvalues below 1e-6
+        are answered in closed form and left out of the residual, which could not resolve them.
 
     Raises
     ------
@@ -66,18 +71,25 @@ def robust_path(
     Up to 1500 nodes all values come from one decomposition, which is kept on the graph; above,
     lambda_1 and a factorisation, where one was needed, are shared.
     """
-    Y, gammas = _label_columns(graph, y), [float(gamma) for gamma in gammas]
-    limit = lambda_1(graph)
-    for gamma in gammas:
-        _check_gamma(gamma, limit)
-    if graph.n > SMALL:
-        return [solve_shifted(graph, gamma * graph.P0(Y), -gamma, tol=tol) for gamma in gammas]
-    values = full_spectrum(graph).values
-    weights = [np.append(0.0, gamma / (values[1:] - gamma)) for gamma in gammas]
-    return [
-        _checked(graph, f, gamma * graph.P0(Y), -gamma)
-        for f, gamma in zip(_filtered(graph, Y, weights), gammas, strict=True)
-    ]
+    Y, limit = _label_columns(graph, y), lambda_1(graph)
+    return [_robust(graph, Y, _checked_gamma(gamma, limit), tol) for gamma in gammas]
+
+
+def _robust(graph: Graph, Y: Array, gamma: float, tol: float) -> Solution:
+    """Answer the tiny modes in closed form, the others by a filter or a solve."""
+    modes = tiny_modes(graph)
+    V = modes.vectors
+    if graph.n <= SMALL:
+        values = full_spectrum(graph).values
+        f = _filtered(graph, Y, np.append(0.0, gamma / (values[1:] - gamma)))
+        return Solution(f, _residual(graph, f, Y, gamma, -gamma, V))
+    rest = solve_shifted(graph, Y, -gamma, off=V, tol=tol)
+    weights = np.append(0.0, gamma / (modes.values[1:] - gamma))
+    return Solution(
+        gamma * rest.f + V @ ((V.T @ Y).T * weights).T,
+        _residual(graph, gamma * rest.f, Y, gamma, -gamma, V),
+        rest.n_iter,
+    )
 
 
 def zhou(graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10) -> Solution:
@@ -91,36 +103,45 @@ def zhou(graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10) -> Sol
     >>> zhou(Graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), [1, 0, 0], gamma=1.0).f.round(4)
     array([0.5833, 0.2357, 0.0833])
     """
-    Y = _label_columns(graph, y)
-    _check_positive(gamma)
+    Y, gamma = _label_columns(graph, y), _positive(gamma)
+    if gamma < NEAR_ROUNDING:
+        return zhou_path(graph, Y, [gamma], tol=tol)[0]
     # Elimination without pivoting has no cancellation on this matrix (an M-matrix), so even
-    # values far from all labels keep their sign; a spectral sum drowns them in rounding. Only a
-    # gamma near rounding, where the matrix is singular to working precision, needs the latter.
-    if graph.n <= SMALL and gamma < 1e-6:
-        return zhou_path(graph, y, [gamma], tol=tol)[0]
+    # values far from all labels keep their sign; a spectral sum drowns them in rounding.
     if graph.n <= SMALL:
         L = graph.laplacian()
         M = L if isinstance(L, np.ndarray) else L.toarray()
-        f = factorised(M + gamma * np.eye(graph.n))(gamma * Y)
-        return _checked(graph, f, gamma * Y, gamma)
-    return solve_shifted(graph, gamma * Y, gamma, tol=tol)
+        f = gamma * factorised(M + gamma * np.eye(graph.n))(Y)
+        return Solution(f, _residual(graph, f, Y, gamma, gamma))
+    rest = solve_shifted(graph, Y, gamma, tol=tol)
+    return Solution(gamma * rest.f, rest.residual, rest.n_iter)
 
 
 def zhou_path(
     graph: Graph, y: ArrayLike, gammas: Iterable[float], *, tol: float = 1e-10
 ) -> list[Solution]:
     """Return `zhou` for every gamma of a grid, from one decomposition up to 1500 nodes."""
-    Y, gammas = _label_columns(graph, y), [float(gamma) for gamma in gammas]
-    for gamma in gammas:
-        _check_positive(gamma)
+    Y, gammas = _label_columns(graph, y), [_positive(gamma) for gamma in gammas]
     if graph.n > SMALL:
-        return [solve_shifted(graph, gamma * Y, gamma, tol=tol) for gamma in gammas]
+        return [
+            _zhou_near_rounding(graph, Y, gamma, tol)
+            if gamma < NEAR_ROUNDING
+            else zhou(graph, Y, gamma=gamma, tol=tol)
+            for gamma in gammas
+        ]
     values = full_spectrum(graph).values
-    weights = [gamma / (values + gamma) for gamma in gammas]
+    found = [_filtered(graph, Y, gamma / (values + gamma)) for gamma in gammas]
+    v0 = graph.v0[:, None]
     return [
-        _checked(graph, f, gamma * Y, gamma)
-        for f, gamma in zip(_filtered(graph, Y, weights), gammas, strict=True)
+        Solution(f, _residual(graph, f, Y, gamma, gamma, v0))
+        for f, gamma in zip(found, gammas, strict=True)
     ]
+
+
+def _zhou_near_rounding(graph: Graph, Y: Array, gamma: float, tol: float) -> Solution:
+    """Answer v0 in closed form (its weight is 1 whatever gamma) and solve for the rest."""
+    rest = solve_shifted(graph, Y, gamma, off=graph.v0[:, None], tol=tol)
+    return Solution(Y - graph.P0(Y) + gamma * rest.f, rest.residual, rest.n_iter)
 
 
 def belkin(
@@ -146,6 +167,8 @@ def belkin(
     array([ 1.    ,  0.9535, -0.9535, -1.    ])
     """
     Y = _label_columns(graph, y)
+    if not isinstance(n_vectors, Integral):
+        raise ValueError(f"n_vectors={n_vectors!r} is not allowed; it must be a whole number >= 1.")
     basis = eigenpairs(graph, n_vectors, laplacian)
     columns = Y.reshape(graph.n, -1)
     f = np.empty_like(columns)
@@ -169,11 +192,11 @@ def condition_bound(graph: Graph, gamma: float, *, positive_semidefinite: bool =
     11.0
     """
     limit = lambda_1(graph)
-    _check_gamma(gamma, limit)
+    gamma = _checked_gamma(gamma, limit)
     return ((1.0 if positive_semidefinite else 2.0) - gamma) / (limit - gamma)
 
 
-def extend(d: Array, f: Array, k_x: Weights, k_xx: ArrayLike, *, gamma: float) -> Array:
+def extend(d: ArrayLike, f: ArrayLike, k_x: Weights, k_xx: ArrayLike, *, gamma: float) -> Array:
     """Extend decision values to new points: equation (oosextension) of the paper.
 
     ``f_x = sum_i S_xi f_i / (1 - gamma - k(x, x) / d_x)``, valid where the denominator is
@@ -206,6 +229,13 @@ def extend(d: Array, f: Array, k_x: Weights, k_xx: ArrayLike, *, gamma: float) -
     >>> extend(np.array([1.5, 1.5]), np.array([0.4, 0.2]), near_and_far, 1.0, gamma=0.2).round(4)
     array([1.5377,    nan])
     """
+    d, f = np.asarray(d, dtype=float), np.asarray(f, dtype=float)
+    k_x = k_x if sp.issparse(k_x) else np.asarray(k_x, dtype=float)
+    if k_x.ndim != 2 or k_x.shape[1] != len(d) or len(f) != len(d):
+        raise ValueError(
+            f"k_x has shape {k_x.shape}, f {f.shape} and d {d.shape}; for N nodes they must be "
+            "(n_new, N), (N,) or (N, columns), and (N,)."
+        )
     d_x = np.asarray(k_x.sum(axis=1), dtype=float).ravel()
     reach = np.where(d_x > 0, d_x, 1.0)
     room = 1.0 - gamma - np.asarray(k_xx, dtype=float) / reach
@@ -241,19 +271,27 @@ def node_kernel(graph: Graph, i: ArrayLike, j: ArrayLike) -> Array:
         return np.asarray((V[rows] / spectrum.values[1:]) @ V[cols].T)
     units = np.zeros((graph.n, cols.size))
     units[cols, np.arange(cols.size)] = 1.0
-    return np.asarray(pseudo_inverse(graph, units)[rows])
+    return np.asarray(solve_shifted(graph, units, 0.0, tol=1e-12).f[rows])
 
 
-def _filtered(graph: Graph, Y: Array, weights: Iterable[Array]) -> list[Array]:
-    """Return ``sum_l w_l (v_l' y) v_l`` for each set of weights."""
+def _filtered(graph: Graph, Y: Array, weights: Array) -> Array:
+    """Return ``sum_l w_l (v_l' y) v_l``."""
     V = full_spectrum(graph).vectors
-    coefficients = V.T @ Y
-    return [V @ (coefficients.T * w).T for w in weights]
+    return np.asarray(V @ ((V.T @ Y).T * weights).T)
 
 
-def _checked(graph: Graph, f: Array, b: Array, shift: float) -> Solution:
-    """Attach the residual of ``(L_N + shift I) f = b``, computed from its definition."""
-    return Solution(f, relative_residual(graph.L_N(f) + shift * f - b, b))
+def _residual(
+    graph: Graph, f: Array, Y: Array, gamma: float, shift: float, off: Array | None = None
+) -> float:
+    """Return the relative residual of ``(L_N + shift I) f = gamma Y``, from its definition.
+
+    On the complement of the modes that were answered in closed form: there a product with
+    ``L_N`` would measure its own rounding.
+    """
+    V = np.empty((graph.n, 0)) if off is None else off
+    f, b = f - V @ (V.T @ f), Y - V @ (V.T @ Y)
+    r = (graph.L_N(f) + shift * f) / gamma - b
+    return relative_residual(r - V @ (V.T @ r), Y)
 
 
 def _label_columns(graph: Graph, y: ArrayLike) -> Array:
@@ -270,16 +308,18 @@ def _label_columns(graph: Graph, y: ArrayLike) -> Array:
     return Y.astype(float)
 
 
-def _check_positive(gamma: float) -> None:
-    if not (np.isfinite(gamma) and gamma > 0):
-        raise ValueError(f"gamma = {gamma} is not allowed; it must be a finite number > 0.")
+def _positive(gamma: float) -> float:
+    if not isinstance(gamma, Real) or not (np.isfinite(gamma) and gamma > 0):
+        raise ValueError(f"gamma = {gamma!r} is not allowed; it must be a finite number > 0.")
+    return float(gamma)
 
 
-def _check_gamma(gamma: float, limit: float) -> None:
-    _check_positive(gamma)
+def _checked_gamma(gamma: float, limit: float) -> float:
+    gamma = _positive(gamma)
     if gamma >= limit:
         raise NotConvexError(
             f"gamma = {gamma:.12g} is not below lambda_1 = {limit:.12g}: by Theorem 1 the problem "
             "is strongly convex only for gamma < lambda_1. Choose gamma = eta * lambda_1 with "
             "0 < eta < 1, for instance eta = 0.9."
         )
+    return gamma

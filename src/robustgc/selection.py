@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robustgc.graph import SMALL, Array, Graph
+from robustgc.graph import SMALL, Graph
 from robustgc.models import robust
-from robustgc.solve import solve_shifted
 from robustgc.spectrum import full_spectrum
+from robustgc.weights import Array
 
 
 def leave_one_out(graph: Graph, y: ArrayLike, *, gamma: float) -> Array:
@@ -18,14 +18,14 @@ def leave_one_out(graph: Graph, y: ArrayLike, *, gamma: float) -> Array:
     Parameters
     ----------
     graph : Graph
-    y : array-like, shape (N,)
+    y : array-like, shape (N,) or (N, columns)
         +1, -1, 0 for unlabelled.
     gamma : float
         ``0 < gamma < lambda_1``.
 
     Returns
     -------
-    ndarray, shape (N,)
+    ndarray, shape as y
         NaN at unlabelled nodes. A sign opposite to the label's: the model disagrees with it.
 
     Examples
@@ -40,12 +40,12 @@ def leave_one_out(graph: Graph, y: ArrayLike, *, gamma: float) -> Array:
     >>> leave_one_out(graph, [1, 0, 0, -1, 1, -1], gamma=0.9 * lambda_1(graph)).round(1)
     array([ 1.5,  nan,  nan, -1.5, -4.5, -1.5])
     """
-    labels = np.asarray(y, dtype=float)
-    f = robust(graph, labels, gamma=gamma).f
-    labelled = np.flatnonzero(labels)
-    own = np.full(graph.n, np.nan)
-    own[labelled] = _diagonal(graph, gamma, labelled)
-    return np.asarray(f - own * labels)
+    f = robust(graph, y, gamma=gamma).f
+    Y = np.asarray(y, dtype=float).reshape(graph.n, -1)
+    nodes = np.flatnonzero(Y.any(axis=1))
+    own = np.zeros((graph.n, 1))
+    own[nodes, 0] = _diagonal(graph, gamma, nodes)
+    return np.where(Y != 0, f.reshape(Y.shape) - own * Y, np.nan).reshape(f.shape)
 
 
 def _diagonal(graph: Graph, gamma: float, nodes: np.ndarray) -> Array:
@@ -56,5 +56,5 @@ def _diagonal(graph: Graph, gamma: float, nodes: np.ndarray) -> Array:
         return np.asarray(spectrum.vectors[nodes, 1:] ** 2 @ weights)
     units = np.zeros((graph.n, nodes.size))
     units[nodes, np.arange(nodes.size)] = 1.0
-    K = solve_shifted(graph, gamma * graph.P0(units), -gamma).f
+    K = robust(graph, units, gamma=gamma).f
     return np.asarray(K[nodes, np.arange(nodes.size)])

@@ -2,7 +2,8 @@
 
 A negative shift is the robust model: the system is solved on the complement of v0, where it is
 positive definite exactly while ``-shift < lambda_1`` (Theorem 1). Conjugate gradients watch the
-curvature, so a shift beyond lambda_1 is noticed rather than answered.
+curvature, so a shift beyond lambda_1 is noticed rather than answered. Modes known in closed form
+may be left out as well.
 """
 
 from collections.abc import Callable
@@ -14,7 +15,8 @@ import scipy.linalg as sla
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from robustgc.graph import Array, Graph, Weights, per_graph
+from robustgc.graph import Graph, per_graph
+from robustgc.weights import Array, Weights
 
 Apply: TypeAlias = Callable[[Array], Array]
 
@@ -49,16 +51,30 @@ class Solution:
     n_iter: int = 0
 
 
-def solve_shifted(graph: Graph, B: Array, shift: float, *, tol: float = 1e-10) -> Solution:
-    """Solve ``(L_N + shift I) X = B``, on the complement of v0 if the shift is negative.
+def solve_shifted(
+    graph: Graph, B: Array, shift: float, *, off: Array | None = None, tol: float = 1e-10
+) -> Solution:
+    """Solve ``(L_N + shift I) X = B`` on the complement of some modes.
 
-    Plain conjugate gradients first; where they stall (kNN graphs, grids, paths: tiny lambda_1)
+    Plain conjugate gradients first; where they stall (kNN graphs, grids, paths: small lambda_1)
     the same iteration preconditioned by a factorisation, which then needs a few dozen steps.
+
+    Parameters
+    ----------
+    graph : Graph
+    B : ndarray, shape (N,) or (N, columns)
+    shift : float
+        ``-gamma`` for the robust model.
+    off : ndarray, shape (N, m)
+        Orthonormal eigenvectors whose complement is meant. By default v0, or nothing if the
+        shift is positive.
+    tol : float
+        Relative residual to reach.
 
     Raises
     ------
     NotConvexError
-        Negative curvature was met: ``-shift`` is not below lambda_1.
+        Negative curvature was met: ``-shift`` is not below the smallest eigenvalue there.
     NotConvergedError
         No method reached ``tol``, nor the limit that rounding sets.
 
@@ -71,15 +87,22 @@ def solve_shifted(graph: Graph, B: Array, shift: float, *, tol: float = 1e-10) -
     >>> solve_shifted(triangle, np.array([1.0, -1.0, 0.0]), -0.5).f.round(6)
     array([ 1., -1.,  0.])
     """
-    project = graph.P0 if shift < 0 else _unchanged
-    b = project(B)
+    if not 0 < tol <= 1e-2:
+        raise ValueError(f"tol={tol!r} is not allowed; it must be above 0 and at most 0.01.")
+    if off is None:
+        off = graph.v0[:, None] if shift <= 0 else np.empty((graph.n, 0))
+    modes = off
+
+    def project(x: Array) -> Array:
+        return np.asarray(x - modes @ (modes.T @ x)) if modes.size else x
 
     def apply(x: Array) -> Array:
         return project(graph.L_N(x) + shift * x)
 
+    b = project(B)
     rungs: list[tuple[str, Callable[[], Apply], int]] = [
         ("conjugate gradients", lambda: _unchanged, PLAIN_ITERATIONS),
-        ("conjugate gradients with a factorisation", lambda: _inverse(graph, shift), 2000),
+        ("conjugate gradients with a factorisation", lambda: _preconditioner(graph, shift), 2000),
     ]
     tried = []
     for name, preconditioner, limit in rungs:
@@ -91,12 +114,13 @@ def solve_shifted(graph: Graph, B: Array, shift: float, *, tol: float = 1e-10) -
         residual = relative_residual(apply(x) - b, b)
         # What double precision can reach: rounding of x alone moves apply(x) by eps * 2 * |x|.
         floor = 50 * np.finfo(float).eps * (2 + abs(shift)) * _norms(x) / (_norms(b) + _TINY)
-        if residual <= max(10 * tol, float(floor.max(initial=0.0))):
+        if residual <= max(10 * tol, min(float(floor.max(initial=0.0)), 1e-6)):
             return Solution(x, residual, n_iter)
         tried.append(f"{name}: residual {residual:.1e} after {n_iter} iterations")
     raise NotConvergedError(
         f"The linear system with {graph.n} nodes did not reach the tolerance {tol:g}. Tried "
-        f"{'; '.join(tried)}. Lower eta (gamma further below lambda_1), or remove very weak edges."
+        f"{'; '.join(tried)}. {'Lower eta' if shift < 0 else 'Raise gamma'}, or remove very weak "
+        "edges."
     )
 
 
@@ -124,7 +148,7 @@ def _conjugate_gradients(
         image = apply(p)
         curvature = _dots(p, image)
         # Rounding alone can make a vanishing curvature negative; that is stagnation, not a proof.
-        if (curvature < -64 * np.finfo(float).eps * _dots(p, p)).any():
+        if (curvature < -1e-13 * _dots(p, p)).any():
             raise NotConvexError(
                 "Negative curvature: the shifted Laplacian is not positive definite on the "
                 "complement of v0. Theorem 1 needs gamma < lambda_1; lower gamma."
@@ -137,36 +161,32 @@ def _conjugate_gradients(
     return x, limit
 
 
-def _inverse(graph: Graph, shift: float) -> Apply:
-    """Return the preconditioner: ``L_N^+`` for the robust model, ``(L_N + shift I)^-1`` else.
+def _preconditioner(graph: Graph, shift: float) -> Apply:
+    """Return ``(L_N + shift I)^-1`` for a positive shift, nearly ``L_N^+`` else.
 
     ``L_N^+ (L_N - gamma I)`` has eigenvalues ``1 - gamma / lambda_l`` on the complement of v0:
     its condition number is at most ``1 / (1 - eta)``, however small lambda_1 is.
     """
-    if shift < 0:
-        return lambda b: pseudo_inverse(graph, b)
-    L = graph.laplacian()
-    identity = sp.eye_array(graph.n, format="csr") if sp.issparse(L) else np.eye(graph.n)
-    return factorised(L + shift * identity)
-
-
-def pseudo_inverse(graph: Graph, b: Array) -> Array:
-    """Apply the Moore-Penrose pseudo-inverse of ``L_N`` to a vector or a block of columns.
-
-    One node is grounded (its row and column left out), which makes the rest positive definite
-    without any regularisation; the projections on both sides restore the exact pseudo-inverse.
-    """
-    keep, solve = _grounded(graph)
-    x = np.zeros_like(b)
-    x[keep] = solve(graph.P0(b)[keep])
-    return graph.P0(x)
+    if shift <= 0:
+        return nearly_inverse(graph, "normalized")
+    return factorised(_shifted(graph.laplacian(), shift))
 
 
 @per_graph
-def _grounded(graph: Graph) -> tuple[np.ndarray, Apply]:
-    keep = np.delete(np.arange(graph.n), int(np.argmax(graph.d)))
-    L = graph.laplacian()
-    return keep, factorised(L[keep][:, keep])
+def nearly_inverse(graph: Graph, kind: str) -> Apply:
+    """Return ``(L + delta I)^-1`` with delta 1e-8 of the largest eigenvalue, factorised once.
+
+    Small enough to act as the pseudo-inverse off v0, large enough that modes below rounding do
+    not swamp the others.
+    """
+    L = graph.laplacian(kind)
+    return factorised(_shifted(L, 2e-8 * float(L.diagonal().max())))
+
+
+def _shifted(L: Weights, shift: float) -> Weights:
+    if sp.issparse(L):
+        return L + shift * sp.eye_array(L.shape[0], format="csr")
+    return L + shift * np.eye(L.shape[0])
 
 
 def factorised(M: Weights) -> Apply:

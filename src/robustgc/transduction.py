@@ -12,10 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc.graph import Array, Graph, Weights, components
+from robustgc.graph import Graph
 from robustgc.labels import Labels
 from robustgc.models import extend
 from robustgc.solve import Solution
+from robustgc.weights import Array, Weights, components
 
 DECIDED = "decided by the model"
 ONE_CLASS = "only one class is labelled in its component"

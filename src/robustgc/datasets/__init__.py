@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc.graph import Weights
+from robustgc.weights import Weights
 
 __all__ = ["Dataset", "load_karate", "load_polblogs", "load_polbooks"]
 

@@ -1,0 +1,131 @@
+"""Weight matrices: read from any container, and refused with the reason and the cure.
+
+`check_weights` answers why a matrix was refused; `Graph` adds that it must be connected.
+"""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import connected_components
+
+Array: TypeAlias = NDArray[np.float64]
+Weights: TypeAlias = Any  # float64 ndarray, or csr_array in canonical form
+
+# Squares of rounding errors: a coupling below this cannot be told from none in double precision.
+NEGLIGIBLE = 1e-24
+
+
+def check_weights(W: ArrayLike | Weights) -> Weights:
+    """Return weights as float64 (ndarray or canonical csr_array), or say why they are refused.
+
+    Checks: numeric, square, not empty, finite, non-negative, symmetric to rounding. Duplicate
+    entries of a sparse matrix are summed, as scipy does. The input is never modified.
+    """
+    W, rtol = _as_float(W)
+    if W.ndim <= 2 and max(W.shape, default=0) == 0:
+        raise ValueError("The graph is empty: 0 nodes. At least 2 nodes are needed.")
+    if W.ndim != 2 or W.shape[0] != W.shape[1]:
+        raise ValueError(
+            f"The weight matrix has shape {W.shape}; it must be square, one row and one column "
+            "per node. For points use affinity='rbf' or 'knn' instead of 'precomputed'."
+        )
+    values = W.data if sp.issparse(W) else W
+    if not np.isfinite(values).all():
+        _refuse(W, ~np.isfinite(values), "not finite", "Weights must be finite numbers; remove "
+                "the edge or give it a weight.")  # fmt: skip
+    if values.size and values.min() < 0:
+        _refuse(W, values < 0, "negative", "Weights must be >= 0; use similarities, for instance "
+                "exp(-distance), or drop these edges.")  # fmt: skip
+    with np.errstate(over="ignore"):
+        if not np.isfinite(np.asarray(W.sum(axis=1))).all():
+            raise ValueError(
+                f"A node's degree (sum of weights) overflows; the largest weight is "
+                f"{values.max():.3g}. Divide all weights by it; their scale does not matter."
+            )
+    return _symmetrised(W, rtol)
+
+
+def _as_float(W: Any) -> tuple[Weights, float]:
+    """Convert to float64 without touching the input; also the asymmetry its precision excuses."""
+    if isinstance(W, np.ma.MaskedArray):
+        raise TypeError(
+            f"The weight matrix is a masked array with {int(np.sum(W.mask))} masked entries; a "
+            "plain array is needed. Fill them, for instance with W.filled(0)."
+        )
+    if not sp.issparse(W):
+        W = np.asarray(W)
+    if W.dtype.kind not in "biuf":
+        raise TypeError(
+            f"The weight matrix has dtype {W.dtype}; real numbers are needed (float, int or bool). "
+            "Convert it first, for instance with W.astype(float)."
+        )
+    digits = {2: 1e-2, 4: 1e-5} if W.dtype.kind == "f" else {}
+    rtol = digits.get(W.dtype.itemsize, 1e-10)
+    if not sp.issparse(W):
+        return np.asarray(W, dtype=np.float64), rtol
+    if W.ndim != 2:
+        return W, rtol
+    # Convert before anything is summed: int8 duplicates would wrap around.
+    W = sp.csr_array(W.astype(np.float64))
+    if not W.has_canonical_format or (W.data == 0).any():
+        W = W.copy()  # its index arrays may be the caller's
+        W.sum_duplicates()
+        W.eliminate_zeros()
+    return W, rtol
+
+
+def _refuse(W: Weights, bad: NDArray[np.bool_], what: str, cure: str) -> None:
+    """Raise with the first offending entry and how many there are."""
+    if sp.issparse(W):
+        first = int(np.flatnonzero(bad)[0])
+        i, j = int(np.searchsorted(W.indptr, first, side="right")) - 1, int(W.indices[first])
+    else:
+        i, j = (int(k) for k in np.argwhere(bad)[0])
+    raise ValueError(f"W[{i}, {j}] = {W[i, j]} is {what} ({int(bad.sum())} such entries). {cure}")
+
+
+def _symmetrised(W: Weights, rtol: float) -> Weights:
+    """Refuse directed weights; average away differences of the size of rounding."""
+    Wt = sp.csr_array(W.T) if sp.issparse(W) else W.T
+    gap = abs(W - Wt)
+    if gap.max() == 0:
+        return W
+    # Beside the relative error, sums leave an absolute one; but an edge in one direction only
+    # is a directed edge, however weak.
+    both = (W > 0).multiply(Wt > 0) if sp.issparse(W) else (W > 0) & (Wt > 0)
+    absolute = 8 * float(np.finfo(float).eps) * W.max()
+    excess = gap - (W * (rtol / 2) + Wt * (rtol / 2)) - absolute * both.astype(float)
+    bad = sp.coo_array(excess) if sp.issparse(W) else excess
+    offending = (bad.data if sp.issparse(W) else bad) > 0
+    if offending.any():
+        where = sp.coo_array(np.maximum(excess, 0)) if not sp.issparse(W) else bad
+        worst = int(np.argmax(where.data))
+        i, j = int(where.row[worst]), int(where.col[worst])
+        raise ValueError(
+            f"The weight matrix is not symmetric: W[{i}, {j}] = {W[i, j]:.6g} but W[{j}, {i}] = "
+            f"{W[j, i]:.6g} ({int(offending.sum()) // 2} such pairs). The graph must be "
+            "undirected. Pass (W + W.T) / 2 if either direction counts as half an edge."
+        )
+    return W * 0.5 + Wt * 0.5
+
+
+def components(W: Weights) -> tuple[int, NDArray[np.int64]]:
+    """Count connected components and number them per node, for weights from `check_weights`.
+
+    Nodes count as joined only by weights that double precision can tell from zero beside their
+    degrees (``S_ij > 1e-24``): clusters a hundred bandwidths apart under a Gaussian kernel are
+    separate components, although no weight is exactly zero.
+    """
+    root = np.sqrt(np.asarray(W.sum(axis=1)).ravel())
+    root[root == 0] = 1.0
+    if sp.issparse(W):
+        edges = W.tocoo()
+        keep = edges.data / root[edges.row] / root[edges.col] > NEGLIGIBLE
+        ends = (edges.row[keep], edges.col[keep])
+        pattern = sp.csr_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=W.shape)
+    else:
+        pattern = sp.csr_array(W / root / root[:, None] > NEGLIGIBLE)
+    count, number = connected_components(pattern, directed=False)
+    return int(count), number.astype(np.int64)
