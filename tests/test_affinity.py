@@ -120,3 +120,4 @@ def test_bad_parameters(changed, text):
 def test_neighbours_default_to_ten_or_to_all_the_others():
     assert make(X, "knn", **PARAMETERS).n_neighbors == 10
     assert make(X[:4], "knn", **PARAMETERS).n_neighbors == 3
+    assert make(X, "knn", **{**PARAMETERS, "n_neighbors": 4}).n_neighbors == 4

@@ -1,3 +1,4 @@
+import os
 import re
 import subprocess
 import sys
@@ -42,7 +43,17 @@ def test_other_numbers_and_bad_ones():
     assert bad.exit_code == 1
     assert "9 of 5 labels cannot be flipped" in bad.stderr
     assert bad.stdout == ""
-    assert RUN.invoke(app, ["demo", "--labels", "many"]).exit_code == 2
+    for wrong in (["--labels", "many"], ["--labels", "1222"], ["--wrong", "-1"], ["--seed", "-1"]):
+        assert RUN.invoke(app, ["demo", *wrong]).exit_code == 2
+
+
+def test_output_that_cannot_hold_blocks_gets_ascii():
+    done = subprocess.run(
+        [sys.executable, "-c", "from robustgc.cli import main; main()", "demo"],
+        capture_output=True, check=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"},
+    )  # fmt: skip
+    assert b"#####" in done.stdout
 
 
 def test_version_and_help():

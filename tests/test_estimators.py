@@ -228,6 +228,104 @@ def test_clusters_that_only_underflowing_weights_join_are_components():
     assert clf.transduction_.tolist() == [0] * 20 + [1] * 20 + [-1] * 20
 
 
+def test_a_class_without_a_label_in_a_component_is_never_the_answer_there():
+    W = np.kron(np.eye(2), graphs.complete(6))
+    W[:6, :6] = graphs.path(6).toarray()
+    y = ["a", "b", "", "", "", "", "c", "", "", "", "", "a"]
+    clf = RobustGC(0.5, affinity="precomputed").fit(W, y)
+    assert set(clf.transduction_[:6]) == {"a", "b"}
+    assert set(clf.transduction_[6:]) <= {"a", "c", ""}
+    assert (clf.f_[:6, 2] == -np.inf).all()
+    rows = np.vstack([W[4] + W[5], W[7] + W[8]])
+    new = clf.decision_function(rows)
+    assert new[0, 2] == -np.inf
+    assert new[1, 1] == -np.inf
+    p = clf.predict_proba(W)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert (p[:6, 2] == 0).all()
+
+
+def test_a_far_point_is_not_guessed_by_a_component_with_one_class():
+    rng = np.random.default_rng(5)
+    X = np.vstack([rng.standard_normal((20, 2)), rng.standard_normal((20, 2)) + 300])
+    y = np.full(40, -1)
+    y[[0, 1, 25]] = [0, 1, 1]
+    clf = RobustGC(affinity="rbf", sigma=1.0).fit(X, y)
+    assert clf.predict([[300.0, 300.0], [328.0, 300.0]]).tolist() == [1, -1]
+
+
+@pytest.mark.parametrize("affinity", ["knn", "rbf"])
+def test_answers_do_not_depend_on_the_origin_or_the_unit(affinity):
+    rng = np.random.default_rng(15)
+    X = rng.standard_normal((80, 6)) + 1.5 * (np.arange(80) % 2)[:, None]
+    X_new = rng.standard_normal((20, 6))
+    y = np.where(np.arange(80) < 16, np.arange(80) % 2, -1)
+    clf = RobustGC(affinity=affinity).fit(X, y)
+    for moved in (lambda Z: Z + 1e6, lambda Z: Z * 1e200, lambda Z: Z * 1e-200):
+        other = RobustGC(affinity=affinity).fit(moved(X), y)
+        np.testing.assert_array_equal(other.transduction_, clf.transduction_)
+        np.testing.assert_array_equal(other.predict(moved(X_new)), clf.predict(X_new))
+
+
+def test_rbf_weights_of_clusters_far_apart_are_exact():
+    X = np.vstack([moons()[0], moons()[0] + 1e8])
+    near = RobustGC(affinity="rbf", sigma=0.3).fit(X, np.tile(moons()[1], 2))
+    alone = RobustGC(affinity="rbf", sigma=0.3).fit(*moons()[:2])
+    np.testing.assert_array_equal(near.transduction_[:120], alone.transduction_)
+
+
+@EACH
+def test_answers_belong_to_the_caller_and_the_fit_to_the_estimator(estimator):
+    X, y, _ = moons()
+    clf = estimator().fit(X, y)
+    f = clf.f_.copy()
+    clf.decision_function(X)[:] = 0
+    clf.f_[:] = 0
+    np.testing.assert_array_equal(clf.decision_function(X), f)
+    before = clf.predict(X[:7] + 0.01)
+    with pytest.raises(ValueError, match="unlabelled"):
+        clf.fit(X[::-1] * 2, np.full(120, -1))
+    np.testing.assert_array_equal(clf.predict(X[:7] + 0.01), before)
+    original = X.copy()
+    X[:] = X[::-1].copy()
+    np.testing.assert_array_equal(clf.decision_function(original), f)
+
+
+@EACH
+def test_fitted_rows_are_known_in_any_container(estimator):
+    X, y, _ = moons()
+    wide = sp.csr_matrix(np.column_stack([X, np.zeros((120, 3))]))
+    wide.indices = wide.indices.astype(np.int64)
+    for fitted, asked in ((wide, wide.toarray()), (wide.toarray(), wide)):
+        clf = estimator(affinity="rbf").fit(fitted, y)
+        np.testing.assert_array_equal(clf.predict(asked), clf.transduction_)
+        np.testing.assert_array_equal(clf.decision_function(asked[:5]), clf.f_[:5])
+
+
+def test_fitted_rows_need_no_self_loop_to_be_known():
+    W = graphs.random_weights(np.random.default_rng(8), 12, loops=True)
+    y = np.array([0, 1] + [-1] * 10)
+    clf = RobustGC(affinity="precomputed").fit(W, y)
+    np.testing.assert_array_equal(clf.predict(W[3:6]), clf.transduction_[3:6])
+    with pytest.raises(ValueError, match="self-loops from"):
+        clf.predict(W[3:6] * 2)
+
+
+def test_tiny_decision_values_have_probabilities():
+    X, y, _ = moons()
+    for clf in (ZhouGC(1e-200), RobustGC(1e-200), ZhouGC(1e200)):
+        p = clf.fit(X, y).predict_proba(X)
+        np.testing.assert_allclose(p[np.isfinite(p).all(axis=1)].sum(axis=1), 1)
+
+
+def test_a_node_of_tiny_degree_is_decided_by_its_neighbour():
+    W = graphs.two_cliques(4, 0.1)
+    W = np.pad(W, (0, 1))
+    W[0, 8] = W[8, 0] = 1e-20
+    clf = RobustGC(affinity="precomputed").fit(W, [0, -1, -1, -1, -1, 1, -1, -1, -1])
+    assert clf.transduction_[8] == clf.transduction_[0] == 0
+
+
 def test_a_tie_is_a_tie():
     clf = RobustGC(affinity="precomputed").fit(graphs.path(3), [0, -1, 1])
     assert clf.transduction_.tolist() == [0, -1, 1]
@@ -269,6 +367,8 @@ def test_scores_pass_over_unlabelled_entries(estimator):
     assert 0 <= clf.score(X, truth, sample_weight=np.arange(len(y))) <= 1
     with pytest.raises(ValueError, match="nothing to score"):
         clf.score(X, np.full(len(y), -1))
+    with pytest.raises(ValueError, match="X has 120 rows, y 119"):
+        clf.score(X, y[:-1])
 
 
 def test_text_labels_are_scored_too():

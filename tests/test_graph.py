@@ -153,6 +153,32 @@ def test_refusals_say_what_is_wrong_what_is_allowed_and_what_to_do(case, make):
             Graph(make(W))
 
 
+def test_masked_arrays_are_refused():
+    with pytest.raises(TypeError, match=r"masked array with 2 masked entries.*filled"):
+        Graph(np.ma.masked_equal(spoilt(1, 2, -1), -1))
+
+
+def test_an_edge_in_one_direction_is_directed_however_weak():
+    W = graphs.two_cliques(3, 0.0)
+    W[2, 3] = 1e-16
+    for container in (W, sp.csr_array(W)):
+        with pytest.raises(ValueError, match="not symmetric"):
+            Graph(container)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_weights_of_any_scale(scale):
+    W = graphs.random_weights(np.random.default_rng(5), 30, loops=True)
+    graph = Graph(W * scale)
+    assert lambda_1(graph) == pytest.approx(oracles.lambda_1(W), rel=1e-10)
+    np.testing.assert_allclose(graph.v0, oracles.null_vector(W), rtol=1e-12)
+
+
+def test_unknown_laplacians_are_refused():
+    with pytest.raises(ValueError, match="'signed' is unknown"):
+        Graph(graphs.complete(3)).laplacian("signed")
+
+
 @pytest.mark.parametrize(
     "W", [graphs.complete(3) * 1j, graphs.complete(3).astype(object), [["a", "b"], ["b", "a"]]]
 )

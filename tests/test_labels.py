@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from robustgc.labels import draw, encode, flip, labelled
+from robustgc.labels import draw, encode, flip, recode
 
 NAN = float("nan")
 
@@ -28,6 +28,12 @@ READ = {
     "series": (pd.Series(["a", NAN, "b"]), ["a", "b"], [0, -1, 1], NAN),
     "nullable text": (pd.Series(["a", None, "b"], dtype="string"), ["a", "b"], [0, -1, 1], pd.NA),
     "category": (pd.Series(["a", None, "b"], dtype="category"), ["a", "b"], [0, -1, 1], NAN),
+    "dates as text": (
+        ["2020-01-01", "2021-01-01", None],
+        ["2020-01-01", "2021-01-01"],
+        [0, 1, -1],
+        None,
+    ),
     "tuple": (("x", None, "y"), ["x", "y"], [0, -1, 1], None),
 }
 
@@ -42,8 +48,8 @@ def test_labels_of_every_type(case):
     named = labels.names(np.array([1, 0]))
     assert named.tolist() == [classes[1], classes[0]]
     assert named.dtype == labels.classes.dtype
-    known = labelled(labels.names(np.array([0, -1, 1])), unlabeled=labels.marker)
-    assert known.tolist() == [True, False, True]
+    again = recode(labels.names(np.array([0, -1, 1])), labels.classes)
+    assert again.tolist() == [0, -1, 1]
 
 
 def test_nullable_integers():
@@ -58,6 +64,31 @@ def test_override_of_the_marker():
     assert labels.codes.tolist() == [1, -1, -1, 0]
     assert encode(["?", "a", "b"], n_nodes=3, unlabeled="?").codes.tolist() == [-1, 0, 1]
     assert encode(["", "a", None], n_nodes=3, unlabeled="?").codes.tolist() == [0, 1, -1]
+
+
+def test_booleans_and_numbers_are_not_confused():
+    y = np.array([True, False, True])
+    assert encode(y, n_nodes=3, unlabeled=1).codes.tolist() == [1, 0, 1]
+    with pytest.raises(ValueError, match="1 class only, True"):
+        encode(y, n_nodes=3, unlabeled=False)
+    with pytest.raises(ValueError, match="must be one value"):
+        encode(y, n_nodes=3, unlabeled=(1, 2))
+
+
+def test_recoding_by_known_classes_never_truncates_or_casts():
+    text = np.array(["cat", "dog"])
+    assert recode(["catfish", "cat", "", "dog", None], text).tolist() == [-2, 0, -1, 1, -1]
+    assert recode([1.7, 1.0, 0.0, -1.0], np.array([0, 1])).tolist() == [-2, 1, 0, -1]
+    assert recode(["1", "0"], np.array([0, 1])).tolist() == [-2, -2]
+    assert recode([-1, -1], np.array([0, 1])).tolist() == [-1, -1]
+
+
+def test_nullable_and_new_string_types_keep_their_classes():
+    if hasattr(np.dtypes, "StringDType"):
+        y = np.array(["b", "a"], dtype=np.dtypes.StringDType())
+        assert encode(y, n_nodes=2).codes.tolist() == [1, 0]
+    labels = encode(pd.Series([4, None, 7], dtype="Int64"), n_nodes=3)
+    assert labels.classes.dtype.kind == "i"
 
 
 def test_columns_for_two_and_for_more_classes():
@@ -97,6 +128,10 @@ def test_a_column_vector_is_taken_with_scikit_learns_warning():
         ([[0, 1], [1, 0], [0, 0]], ValueError, r"shape \(3, 2\).*one-dimensional"),
         (7, ValueError, "one-dimensional"),
         ([{}, {}, {}], TypeError, "dict"),
+        (["spam", -1, "ham"], TypeError, "int, str"),
+        (np.array(["2020-01-01", "NaT", "2021-01-01"], "datetime64[D]"), TypeError, "unsupported"),
+        ([0.0, 1.0, float("inf")], ValueError, "infinity"),
+        ([1j, 2j, 3j], ValueError, "Complex"),
     ],
 )
 def test_bad_labels(y, error, text):

@@ -9,8 +9,9 @@ import robustgc
 
 ROOT = Path(robustgc.__file__).parent
 ORDER = [
-    "weights", "graph", "solve", "iterative", "spectrum", "labels", "models", "affinity",
-    "selection", "transduction", "_classifier", "estimators", "datasets", "experiments", "cli",
+    "weights", "graph", "solve", "iterative", "spectrum", "labels", "models", "extension",
+    "affinity", "selection", "transduction", "_classifier", "estimators", "datasets",
+    "experiments", "cli",
 ]  # fmt: skip
 
 

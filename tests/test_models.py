@@ -1,5 +1,6 @@
 """Every model, container and method against the paper's dense formulas."""
 
+import mpmath
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -172,6 +173,52 @@ def test_the_answer_survives_a_bridge_of_almost_nothing():
     np.testing.assert_allclose(f, 9 * (v1 @ y) * v1, rtol=1e-4)
 
 
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize("bridge", [1.0, 1e-4, 1e-8, 1e-14])
+def test_large_graphs_keep_relative_accuracy_whatever_lambda_1(bridge, dense):
+    m = 760
+    W = graphs.two_cliques(m, bridge)
+    graph = Graph(W if dense else sp.csr_array(W))
+    y = np.zeros(2 * m)
+    y[:3], y[-3:] = 1, -1
+    gamma = 0.9 * lambda_1(graph)
+    f = robust(graph, y, gamma=gamma).f
+    # Antisymmetric, and equal on labelled, plain and bridge nodes: three unknowns, 50 digits.
+    with mpmath.workdps(50):
+        b = mpmath.mpf(bridge)
+        d = [mpmath.mpf(m - 1), mpmath.mpf(m - 1), m - 1 + b]
+        counts = [3, m - 4, 1]
+        L = mpmath.matrix(3, 3)
+        for i in range(3):
+            for j in range(3):
+                L[i, j] = (i == j) - (counts[j] - (i == j)) / mpmath.sqrt(d[i] * d[j])
+        L[2, 2] += b / d[2]
+        small = mpmath.lu_solve(L / mpmath.mpf(gamma) - mpmath.eye(3), mpmath.matrix([1, 0, 0]))
+        exact = [float(v) for v in small]
+    assert relative(f[[0, 5, m - 1]], np.array(exact)) < 1e-6
+    np.testing.assert_allclose(f[:m], -f[::-1][:m], atol=1e-6 * abs(f[0]))
+
+
+@pytest.mark.parametrize("gamma", [1e-7, 1e-12, 1e-100, 1e-170])
+@pytest.mark.parametrize("make", [sp.csr_array, np.asarray])
+def test_zhou_of_a_large_graph_with_gamma_near_rounding(gamma, make):
+    W = graphs.random_weights(np.random.default_rng(2), SMALL + 5, density=0.01)
+    y = graphs.random_labels(np.random.default_rng(3), SMALL + 5, 0.01)
+    y[:40] = 1
+    graph = Graph(make(W))
+    expected = graph.v0 * (graph.v0 @ y)  # what remains as gamma -> 0
+    assert relative(zhou(graph, y, gamma=gamma).f, expected) < 100 * gamma + 1e-12
+
+
+def test_robust_with_gamma_far_below_rounding_is_the_pseudo_inverse():
+    rng = np.random.default_rng(2)
+    for n in (30, SMALL + 5):
+        graph = Graph(sp.csr_array(graphs.random_weights(rng, n, density=0.02)))
+        y = graphs.random_labels(rng, n, 0.1)
+        f = robust(graph, y, gamma=1e-170).f
+        np.testing.assert_allclose(graph.L_N(f / 1e-170), graph.P0(y), atol=1e-7)
+
+
 @pytest.mark.parametrize("ratio", [1.0, 1.05, 40.0])
 def test_gamma_not_below_lambda_1_is_refused_with_both_numbers(ratio):
     graph = Graph(graphs.complete(6))
@@ -193,6 +240,9 @@ def test_gamma_must_be_positive_and_finite(gamma):
             model(graph, np.ones(4), gamma=gamma)
     with pytest.raises(ValueError, match="must be a finite number > 0"):
         zhou_path(graph, np.ones(4), [1.0, gamma])
+    for wrong in (None, "0.5"):
+        with pytest.raises(ValueError, match="must be a finite number > 0"):
+            robust(graph, np.ones(4), gamma=wrong)
 
 
 @pytest.mark.parametrize(
@@ -212,8 +262,16 @@ def test_bad_label_vectors(y, error, text):
 def test_belkin_without_any_label_answers_zero_and_more_vectors_than_nodes_are_refused():
     graph = Graph(graphs.complete(4))
     np.testing.assert_array_equal(belkin(graph, np.zeros(4), n_vectors=2).f, 0)
+    with pytest.raises(ValueError, match=r"n_vectors=2.0 is not allowed"):
+        belkin(graph, np.ones(4), n_vectors=2.0)
     with pytest.raises(ValueError, match="5 eigenvectors"):
         belkin(graph, np.ones(4), n_vectors=5)
+
+
+def test_extension_refuses_shapes_that_do_not_fit():
+    with pytest.raises(ValueError, match=r"k_x has shape \(1, 2\)"):
+        extend([1.0, 1.0, 1.0], [1.0, 0.0, -1.0], [[0.5, 0.5]], 0.0, gamma=0.1)
+    assert extend([1.0, 1.0], [1.0, -1.0], [[0.5, 0.2]], 0.0, gamma=0.1) > 0
 
 
 def test_node_kernel_refuses_unknown_nodes():

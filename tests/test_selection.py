@@ -40,6 +40,15 @@ def test_leave_one_out_of_a_large_graph_equals_refitting():
     np.testing.assert_allclose(found, expected, rtol=1e-7)
 
 
+def test_a_block_of_columns():
+    rng = np.random.default_rng(22)
+    graph = Graph(graphs.random_weights(rng, 15))
+    Y = np.column_stack([graphs.random_labels(rng, 15) for _ in range(3)])
+    gamma = 0.9 * lambda_1(graph)
+    one_by_one = np.column_stack([leave_one_out(graph, y, gamma=gamma) for y in Y.T])
+    np.testing.assert_allclose(leave_one_out(graph, Y, gamma=gamma), one_by_one, rtol=1e-9)
+
+
 def test_a_label_against_its_whole_clique_is_found():
     graph = Graph(graphs.two_cliques(5, 0.1))
     y = np.array([1, 1, -1, 0, 0, -1, -1, 0, -1, 0])

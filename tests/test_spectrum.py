@@ -72,6 +72,37 @@ def test_heavy_self_loops_do_not_drown_small_eigenvalues():
     assert lambda_1(Graph(W)) == pytest.approx(exact_lambda_1(W), rel=1e-10)
 
 
+@pytest.mark.parametrize("loop", [1e6, 1e13])
+def test_self_loops_of_any_weight_leave_the_digits(loop):
+    W = graphs.random_weights(np.random.default_rng(6), 60)
+    heavy = Graph(W + loop * np.eye(60))
+    # L_N is then (D - W) / loop to first order in 1 / loop.
+    combinatorial = np.sort(np.linalg.eigvalsh(np.diag(W.sum(axis=1)) - W))[1]
+    assert lambda_1(heavy) * loop == pytest.approx(combinatorial, rel=20 / loop + 1e-12)
+
+
+@pytest.mark.parametrize("count", [40, 100])
+def test_many_cliques_in_a_chain_of_whispers(count):
+    W = np.kron(np.eye(count), graphs.complete(4))
+    for k in range(1, count):
+        W[4 * k - 1, 4 * k] = W[4 * k, 4 * k - 1] = 1e-14
+    exact = 1e-14 / 12 * (2 - 2 * np.cos(np.pi / count))
+    assert lambda_1(Graph(W)) == pytest.approx(exact, rel=1e-3)
+
+
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize("bridges", [(1e-8, 1e-10), (1e-14, 1e-16), (1e-9, 1e-20)])
+def test_large_cliques_joined_by_different_whispers(bridges, dense):
+    n, (b1, b2) = 520, bridges
+    W = np.kron(np.eye(3), graphs.complete(n))
+    W[n - 1, n] = W[n, n - 1] = b1
+    W[2 * n - 1, 2 * n] = W[2 * n, 2 * n - 1] = b2
+    # Three super-nodes in a chain: lambda^2 - 2 (b1 + b2) lambda + 3 b1 b2 = 0, over the volume.
+    root = np.sqrt((b1 + b2) ** 2 - 3 * b1 * b2)
+    exact = 3 * b1 * b2 / (b1 + b2 + root) / (n * (n - 1))
+    assert lambda_1(Graph(W if dense else sp.csr_array(W))) == pytest.approx(exact, rel=1e-4)
+
+
 @given(graphs.weighted_graphs(min_nodes=3))
 def test_full_spectrum_decomposes_both_laplacians(W):
     for kind in KINDS:
@@ -113,6 +144,13 @@ def test_one_eigenpair_of_a_large_graph_is_the_trivial_one():
     only = eigenpairs(graph, 1)
     assert only.values.tolist() == [0.0]
     np.testing.assert_array_equal(only.vectors[:, 0], graph.v0)
+
+
+def test_what_is_remembered_cannot_be_spoilt():
+    graph = Graph(graphs.complete(5))
+    with pytest.raises(ValueError, match="read-only"):
+        eigenpairs(graph, 2).values[1] = 0.1
+    assert full_spectrum(graph, kind="normalized") is full_spectrum(graph)
 
 
 def test_bad_requests():

@@ -5,11 +5,11 @@ The estimators `RobustGC`, `ZhouGC` and `BelkinGC` follow scikit-learn; the func
 """
 
 from robustgc.estimators import BelkinGC, RobustGC, ZhouGC
+from robustgc.extension import extend
 from robustgc.graph import Graph
 from robustgc.models import (
     belkin,
     condition_bound,
-    extend,
     node_kernel,
     robust,
     robust_path,

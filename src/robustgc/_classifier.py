@@ -7,15 +7,14 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from robustgc import affinity as affinities
 from robustgc.graph import Graph
-from robustgc.labels import encode, labelled
+from robustgc.labels import encode, recode
 from robustgc.solve import Solution
-from robustgc.transduction import Certificate, decide, transduce
+from robustgc.transduction import Certificate, Transduction, decide, transduce
 from robustgc.weights import Array
 
 BLOCK = 2**24  # kernel values held at a time when new points are answered: 128 MB
@@ -63,7 +62,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unus
         """
         self._check_parameters()
         X = self._read(X, reset=True)
-        self._affinity = affinities.make(
+        affinity = affinities.make(
             X,
             self.affinity,
             sigma=self.sigma,
@@ -72,29 +71,28 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unus
             n_neighbors=self.n_neighbors,
         )
         labels = encode(y, n_nodes=X.shape[0], unlabeled=self.unlabeled)
-        psd = self._affinity.positive_semidefinite
-        self._answer = transduce(
-            self._affinity.weights(),
+        psd = affinity.positive_semidefinite
+        answer = transduce(
+            affinity.weights(),
             labels,
             lambda graph, Y: self._solve(graph, Y, psd),
             solves_one_class=self._solves_one_class,
             rounding=self._rounding,
         )
-        self._X, self._labels = _as_float(X), labels
+        # Only now: a fit that fails leaves the estimator as it was.
+        self._X, self._affinity, self._labels, self._answer = X, affinity, labels, answer
         self._rows: dict[int, list[int]] | None = None
-        self._set_fitted()
+        self._set_fitted(answer)
         return self
 
-    def _set_fitted(self) -> None:
-        answer = self._answer
+    def _set_fitted(self, answer: Transduction) -> None:
         self.classes_ = self._labels.classes
         self.transduction_ = self._labels.names(answer.codes)
-        self.f_ = self._shaped(answer.f)
+        self.f_ = self._shaped(answer.f).copy()
         self.reasons_ = answer.reasons
         self.components_ = answer.number
         self.certificates_ = answer.certificates
-        if isinstance(self._affinity, affinities.Gaussian):
-            self.sigma_ = self._affinity.sigma
+        self.sigma_ = getattr(self._affinity, "sigma", None)
         nothing = Certificate(0, residual=0.0, n_iter=0, extension=np.nan)
         solved = list(answer.certificates.values())
         self.residual_ = max((c.residual for c in solved), default=0.0)
@@ -133,7 +131,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unus
         """
         f = self._decisions(X)[0]
         known = self._answer.f[np.isfinite(self._answer.f)]
-        spread = float(np.sqrt(np.mean(known**2))) if known.any() else 1.0
+        largest = float(np.abs(known).max(initial=0.0)) or 1.0
+        spread = largest * (float(np.sqrt(np.mean((known / largest) ** 2))) or 1.0)
         if f.shape[1] > 1:
             return np.asarray(softmax(f / spread, axis=1))
         p = expit(f[:, 0] / spread)
@@ -141,32 +140,39 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unus
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy over the entries of y that carry a label; no answer is a miss."""
-        known = labelled(y, unlabeled=self.unlabeled)
+        codes = self._decisions(X)[1]
+        truth = recode(y, self.classes_, unlabeled=self.unlabeled)
+        weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight)
+        if not len(codes) == len(truth) == len(weight):
+            raise ValueError(
+                f"X has {len(codes)} rows, y {len(truth)} and sample_weight {len(weight)} entries; "
+                "they must be as many."
+            )
+        known = truth != -1
         if not known.any():
             raise ValueError("No entry of y carries a label, so there is nothing to score.")
-        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
-        codes = self._decisions(X)[1][known]
-        truth = np.asarray(y)[known].astype(self.classes_.dtype)
-        hits = (codes >= 0) & (self.classes_[codes] == truth)
-        return float(accuracy_score(np.ones(len(hits), dtype=bool), hits, sample_weight=weight))
+        return float(np.average((codes == truth)[known], weights=weight[known]))
 
     def _decisions(self, X: Any) -> tuple[Array, NDArray[np.int64]]:
         """Return decision values and class codes for rows of X, block by block."""
         check_is_fitted(self)
         X = self._read(X, reset=False)
-        n_nodes = len(self._answer.codes)
+        if sp.issparse(X) != sp.issparse(self._X):
+            X = X.toarray() if sp.issparse(X) else sp.csr_array(X)
         if X.shape == self._X.shape and _same(X, self._X):
-            return self._answer.f, self._answer.codes
+            return self._answer.f.copy(), self._answer.codes
         f = np.empty((X.shape[0], self._answer.f.shape[1]))
-        step = max(1, min(512, BLOCK // n_nodes))
-        for start in range(0, X.shape[0], step):
-            block = X[start : start + step]
-            f[start : start + step] = self._answer.extend(*self._affinity.rows(block))
-        codes = decide(f)
-        for row, nodes in self._fitted_rows(X):
+        codes = np.empty(X.shape[0], dtype=np.int64)
+        fitted = self._fitted_rows(X)
+        for row, nodes in fitted:
             f[row] = self._answer.f[nodes].mean(axis=0)
             same = np.unique(self._answer.codes[nodes])
             codes[row] = same[0] if len(same) == 1 else decide(f[row][None])[0]
+        new = np.setdiff1d(np.arange(X.shape[0]), [row for row, _ in fitted])
+        step = max(1, min(512, BLOCK // len(self._answer.codes)))
+        for block in (new[start : start + step] for start in range(0, len(new), step)):
+            f[block] = self._answer.extend(*self._affinity.rows(X[block]))
+            codes[block] = decide(f[block])
         return f, codes
 
     def _fitted_rows(self, X: Any) -> list[tuple[int, list[int]]]:
@@ -185,10 +191,16 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unus
             W = X if sp.issparse(X) else np.asarray(X)
             if W.ndim == 2 and W.shape[1] > 0:
                 validate_data(self, X, skip_check_array=True)  # names and number of columns
-            return W
+            return _as_float(W) if W.dtype.kind in "biuf" else W
         least = 2 if reset else 1
         checked = validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=least
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=np.float64,
+            ensure_min_samples=least,
+            copy=reset,  # predict compares with what was fitted, whatever becomes of X
         )
         return _as_float(checked)
 
@@ -227,4 +239,5 @@ def _keys(X: Any) -> list[int]:
     X.sum_duplicates()
     X.eliminate_zeros()
     parts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-    return [hash((X.indices[a:b].tobytes(), X.data[a:b].tobytes())) for a, b in parts]
+    columns = X.indices.astype(np.int64)
+    return [hash((columns[a:b].tobytes(), X.data[a:b].tobytes())) for a, b in parts]

@@ -35,7 +35,7 @@ _ANSWERS = """classes_ : ndarray, shape (K,)
     f_ : ndarray, shape (N,) or (N, K)
         Decision values: for two classes positive means ``classes_[1]``, else one column per
         class, one versus the rest. NaN where there is no answer; +1 and -1 where only one class
-        is labelled in a component.
+        is labelled in a component; -inf for a class of several that has no label there.
     reasons_ : ndarray of str, shape (N,)
         Why each node has the answer it has.
     components_ : ndarray of int, shape (N,)
@@ -45,7 +45,9 @@ _ANSWERS = """classes_ : ndarray, shape (K,)
     residual_ : float
         Residual of the solve, the worst over components.
     n_iter_ : int
-        Iterations of the solver, 0 for a direct method."""
+        Iterations of the solver, 0 for a direct method.
+    sigma_ : float or None
+        The width of the Gaussian, if there is one."""
 
 
 def _documented(cls: type) -> type:

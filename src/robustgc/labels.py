@@ -115,9 +115,18 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
     return Labels(classes, codes, _marker(values, missing, classes, unlabeled))
 
 
-def labelled(y: ArrayLike, *, unlabeled: object = None) -> NDArray[np.bool_]:
-    """Return a mask of the nodes that carry a label, by the rules of `encode`."""
-    return np.logical_not(_unlabelled(_one_dimensional(y), unlabeled))
+def recode(y: ArrayLike, classes: NDArray[Any], *, unlabeled: object = None) -> NDArray[np.int64]:
+    """Return codes of labels by known classes: -1 for unlabelled, -2 for another class."""
+    values = _one_dimensional(y)
+    missing = _unlabelled(values, unlabeled)
+    codes = np.full(len(values), -1, dtype=np.int64)
+    if not missing.all():
+        given = _typed(values[~missing])
+        known = {value: code for code, value in enumerate(classes.tolist())}
+        comparable = (given.dtype.kind == "U") == (classes.dtype.kind == "U")
+        found = [known.get(value, -2) if comparable else -2 for value in given.tolist()]
+        codes[~missing] = found
+    return codes
 
 
 def draw(truth: ArrayLike, n_labels: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -157,7 +166,9 @@ def flip(
     """
     wrong, names = np.array(labels), np.asarray(classes)
     if not 0 <= n_wrong <= len(wrong):
-        raise ValueError(f"{n_wrong} of {len(wrong)} labels cannot be flipped.")
+        raise ValueError(
+            f"{n_wrong} of {len(wrong)} labels cannot be flipped; ask for 0 to {len(wrong)}."
+        )
     changed = np.sort(rng.choice(len(wrong), size=n_wrong, replace=False))
     for i in changed:
         wrong[i] = rng.choice(names[names != wrong[i]])
@@ -174,8 +185,11 @@ def _unlabelled(values: NDArray[Any], unlabeled: object) -> NDArray[np.bool_]:
 
 
 def _one_dimensional(y: ArrayLike) -> NDArray[Any]:
-    values = y if hasattr(y, "dtype") else _listed(y)
-    values = np.asarray(values)
+    if hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype):
+        y = y.to_numpy(dtype=object) if type(y).__module__.startswith("pandas") else y.to_numpy()
+    values = np.asarray(y) if hasattr(y, "dtype") else _listed(y)
+    if values.dtype.kind == "T":
+        values = _objects(values.tolist())
     if values.ndim == 0 or values.ndim > 2 or (values.ndim == 2 and values.shape[1] != 1):
         raise ValueError(
             f"y has shape {values.shape}; it must be one-dimensional, one label per node."
@@ -184,11 +198,14 @@ def _one_dimensional(y: ArrayLike) -> NDArray[Any]:
 
 
 def _listed(y: Any) -> NDArray[Any]:
-    """Turn a sequence into an array without letting numpy print None as text."""
-    if not isinstance(y, list | tuple) or not any(v is None or _is_nan(v) for v in y):
-        return np.asarray(y)
-    kept = np.empty(len(y), dtype=object)
-    kept[:] = y
+    """Turn a sequence into an array without letting numpy print None or numbers as text."""
+    flat = isinstance(y, list | tuple) and not any(isinstance(v, list | tuple) for v in y)
+    return _objects(list(y)) if flat else np.asarray(y)
+
+
+def _objects(values: list[Any]) -> NDArray[Any]:
+    kept = np.empty(len(values), dtype=object)
+    kept[:] = values
     return kept
 
 
@@ -209,11 +226,16 @@ def _is_nan(value: object) -> bool:
 
 def _typed(values: NDArray[Any]) -> NDArray[Any]:
     """Give labels held as objects their own type; refuse a mixture of text and numbers."""
-    if values.dtype.kind != "O":
-        return np.asarray(values.astype(str) if values.dtype.kind in "TSU" else values)
-    typed = np.array(values.tolist())
-    kinds = {type(v).__name__ for v in values}
-    textual = any(issubclass(type(v), str) for v in values)
+    if values.dtype.kind in "biufU":
+        return values
+    if values.dtype.kind == "S":
+        return values.astype(str)
+    items = [v.decode() if isinstance(v, bytes) else v for v in values.tolist()]
+    kinds = {type(v).__name__ for v in items}
+    typed = np.array(items) if values.dtype.kind == "O" else values
+    textual = any(isinstance(v, str) for v in items)
+    if typed.dtype.kind == "c":
+        raise ValueError("Complex data not supported: labels are text, integers or booleans.")
     if typed.dtype.kind not in "biufU" or (textual and len(kinds - {"str", "str_"}) > 0):
         raise TypeError(
             f"The labels mix or use unsupported types: {', '.join(sorted(kinds))}. Use all text, "
@@ -223,13 +245,19 @@ def _typed(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _equal(given: NDArray[Any], mark: object) -> NDArray[np.bool_]:
-    if given.dtype.kind == "b" or (given.dtype.kind == "U") != isinstance(mark, str):
+    if not np.isscalar(mark):
+        raise ValueError(f"unlabeled={mark!r} is not allowed; it must be one value, such as -1.")
+    if (given.dtype.kind == "U") != isinstance(mark, str):
         return np.zeros(len(given), dtype=bool)
+    if (given.dtype.kind == "b") != isinstance(mark, bool | np.bool_):
+        return np.zeros(len(given), dtype=bool)  # True == 1, but True is not the marker 1
     return np.asarray(given == mark)
 
 
 def _warn_paper_convention(values: NDArray[Any], unlabeled: object) -> None:
     """Warn about {-1, 0, 1} with mostly zeros: it looks like the paper's 0 = unlabelled."""
+    if values.dtype.kind == "O" and all(isinstance(v, int) for v in values):
+        values = np.array(values.tolist())
     if unlabeled is not None or values.dtype.kind not in "if":
         return
     present, counts = np.unique(values, return_counts=True)

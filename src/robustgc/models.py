@@ -1,14 +1,14 @@
 """The paper's models on a `Graph`: labels are +1, -1 and 0 for unlabelled.
 
 Theorem 1 is `robust`. Each model takes one label vector or a block of columns and returns a
-`Solution`. The estimators in `robustgc.estimators` put class names and components around these.
+`Solution`. The extension to new points is in `robustgc.extension`; the estimators in
+`robustgc.estimators` put class names and components around these.
 """
 
 from collections.abc import Iterable
 from numbers import Integral, Real
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from robustgc.graph import SMALL, Graph
@@ -20,7 +20,7 @@ from robustgc.solve import (
     solve_shifted,
 )
 from robustgc.spectrum import eigenpairs, full_spectrum, lambda_1, tiny_modes
-from robustgc.weights import Array, Weights
+from robustgc.weights import Array
 
 # ZhouGC's matrix is singular to working precision for a gamma below.
 NEAR_ROUNDING = 1e-6
@@ -194,56 +194,6 @@ def condition_bound(graph: Graph, gamma: float, *, positive_semidefinite: bool =
     limit = lambda_1(graph)
     gamma = _checked_gamma(gamma, limit)
     return ((1.0 if positive_semidefinite else 2.0) - gamma) / (limit - gamma)
-
-
-def extend(d: ArrayLike, f: ArrayLike, k_x: Weights, k_xx: ArrayLike, *, gamma: float) -> Array:
-    """Extend decision values to new points: equation (oosextension) of the paper.
-
-    ``f_x = sum_i S_xi f_i / (1 - gamma - k(x, x) / d_x)``, valid where the denominator is
-    positive, that is ``d_x > k(x, x) / (1 - gamma)``: the point is close enough to the graph.
-
-    Parameters
-    ----------
-    d : ndarray, shape (N,)
-        Degrees of the fitted graph.
-    f : ndarray, shape (N,) or (N, columns)
-        Decision values on its nodes.
-    k_x : array or sparse array, shape (n_new, N)
-        ``k(x, x_j)`` between new points and nodes. Nothing of this size is allocated here; pass
-        it in blocks of rows to bound memory.
-    k_xx : array-like, scalar or shape (n_new,)
-        ``k(x, x)``.
-    gamma : float
-        As in the fit; ``-gamma`` extends ZhouGC and 0 extends by weighted averaging.
-
-    Returns
-    -------
-    ndarray, shape (n_new,) or (n_new, columns)
-        NaN where the point is out of range.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from robustgc import extend
-    >>> near_and_far = np.array([[0.9, 0.8], [0.0, 0.1]])
-    >>> extend(np.array([1.5, 1.5]), np.array([0.4, 0.2]), near_and_far, 1.0, gamma=0.2).round(4)
-    array([1.5377,    nan])
-    """
-    d, f = np.asarray(d, dtype=float), np.asarray(f, dtype=float)
-    k_x = k_x if sp.issparse(k_x) else np.asarray(k_x, dtype=float)
-    if k_x.ndim != 2 or k_x.shape[1] != len(d) or len(f) != len(d):
-        raise ValueError(
-            f"k_x has shape {k_x.shape}, f {f.shape} and d {d.shape}; for N nodes they must be "
-            "(n_new, N), (N,) or (N, columns), and (N,)."
-        )
-    d_x = np.asarray(k_x.sum(axis=1), dtype=float).ravel()
-    reach = np.where(d_x > 0, d_x, 1.0)
-    room = 1.0 - gamma - np.asarray(k_xx, dtype=float) / reach
-    valid = (room > 0) & (d_x > 0)
-    factor = np.full(d_x.shape, np.nan)
-    factor[valid] = 1.0 / np.sqrt(reach[valid]) / room[valid]
-    f_x = np.asarray(k_x @ (f.T / np.sqrt(d)).T)
-    return np.asarray((f_x.T * factor).T)
 
 
 def node_kernel(graph: Graph, i: ArrayLike, j: ArrayLike) -> Array:

@@ -12,9 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from robustgc.extension import extend
 from robustgc.graph import Graph
 from robustgc.labels import Labels
-from robustgc.models import extend
 from robustgc.solve import Solution
 from robustgc.weights import Array, Weights, components
 
@@ -59,7 +59,7 @@ Model: TypeAlias = Callable[[Graph, Array], tuple[Solution, Certificate]]
 class Transduction:
     """The answer on all nodes, and what is needed to extend it to new points."""
 
-    f: Array  # (N, columns); NaN where there is no answer
+    f: Array  # (N, columns); NaN: no answer; -inf: the class has no label in the component
     codes: NDArray[np.int64]  # class of every node; -1 where there is none
     reasons: NDArray[np.object_]
     number: NDArray[np.int64]  # component of every node
@@ -78,12 +78,17 @@ class Transduction:
         f_x = np.full((k_x.shape[0], self.f.shape[1]), np.nan)
         for c in np.unique(home[home >= 0]):
             here, nodes = np.flatnonzero(home == c), np.flatnonzero(self.number == c)
-            if c in self.constants:
-                f_x[here] = self.constants[c]
+            if c in self.constants:  # in range by the same measure, with gamma = 0
+                near = k_xx[here] < pull[here, c]
+                f_x[here[near]] = self.constants[c]
             elif c in self.certificates:
                 rows = k_x[here][:, nodes] if count > 1 else k_x[here]
                 gamma = self.certificates[c].extension
-                f_x[here] = extend(self.d[nodes], self.f[nodes], rows, k_xx[here], gamma=gamma)
+                f = self.f[nodes]
+                present = np.isfinite(f[0])
+                reached = extend(self.d[nodes], f[:, present], rows, k_xx[here], gamma=gamma)
+                f_x[np.ix_(here, present)] = reached
+                f_x[np.ix_(here, ~present)] = np.where(np.isnan(reached[:, :1]), np.nan, -np.inf)
         return f_x
 
 
@@ -109,7 +114,7 @@ def transduce(
     starts = np.searchsorted(number[order], np.arange(count + 1))
     W_sorted = W if count == 1 else W[order][:, order]
     Y = labels.columns()
-    f = np.full(Y.shape, np.nan)
+    f: Array = np.full(Y.shape, np.nan)
     codes = np.full(len(number), -1, dtype=np.int64)
     reasons = np.full(len(number), NO_LABEL, dtype=object)
     reasons[np.bincount(number)[number] == 1] = ISOLATED
@@ -126,7 +131,13 @@ def transduce(
         graph = Graph._trusted(W_sorted if count == 1 else W_sorted[a:b, a:b])
         solution, certificates[int(c)] = model(graph, Y[nodes])
         f[nodes] = solution.f
-        codes[nodes] = decide(solution.f, rounding * float(np.abs(solution.f).max()))
+        if f.shape[1] > 1:  # a class without a label here cannot be the answer
+            absent = np.setdiff1d(np.arange(f.shape[1]), present)
+            f[np.ix_(nodes, absent)] = -np.inf
+        # Beside a node of high degree, a small f may be a clear answer: f grows with sqrt(d).
+        smooth: Array = f[nodes] / graph._sqrt_d[:, None]
+        largest = np.abs(smooth[np.isfinite(smooth)]).max()
+        codes[nodes] = decide(smooth, rounding * float(largest))
         reasons[nodes] = np.where(codes[nodes] >= 0, DECIDED, TIE)
     d = np.asarray(W.sum(axis=1), dtype=float).ravel()
     return Transduction(f, codes, reasons, number, certificates, constants, d)
