@@ -1,0 +1,86 @@
+"""Every sentence of sections 3 and 4 that makes a claim, checked on our own results."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from robustgc.experiments.records import Record, read_csv, write_csv
+
+Rows: TypeAlias = list[dict[str, str]]
+Tables: TypeAlias = dict[str, Rows]
+Verdict: TypeAlias = tuple[bool, str]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper and how it is checked.
+
+    Attributes
+    ----------
+    section : str
+    sentence : str
+        What the paper says.
+    test : str
+        What is asked of our numbers.
+    needs : tuple of str
+        The result files it reads.
+    check : callable
+        Returns whether it holds, and the numbers.
+    """
+
+    section: str
+    sentence: str
+    test: str
+    needs: tuple[str, ...]
+    check: Callable[[Tables], Verdict]
+
+
+CLAIMS: list[Claim] = []
+
+
+def claim(section: str, sentence: str, test: str, *needs: str) -> Callable[
+    [Callable[[Tables], Verdict]], Callable[[Tables], Verdict]
+]:  # fmt: skip
+    """Enter a check into the list of claims."""
+
+    def enter(check: Callable[[Tables], Verdict]) -> Callable[[Tables], Verdict]:
+        CLAIMS.append(Claim(section, sentence, test, needs, check))
+        return check
+
+    return enter
+
+
+def judge(folder: Path) -> list[Record]:
+    """Check every claim whose results are there; write claims.csv."""
+    rows: list[Record] = []
+    for entry in CLAIMS:
+        paths = {name: folder / f"{name}.csv" for name in entry.needs}
+        verdict, numbers = "not run", "the results are not there"
+        if all(path.is_file() for path in paths.values()):
+            tables = {name: read_csv(path) for name, path in paths.items()}
+            try:
+                holds, numbers = entry.check(tables)
+                verdict = "holds" if holds else "does not hold"
+            except NotEnoughError as reason:
+                numbers = str(reason)
+        rows.append({"section": entry.section, "sentence": entry.sentence, "test": entry.test,
+                     "verdict": verdict, "numbers": numbers})  # fmt: skip
+    write_csv(folder / "claims.csv", rows)
+    return rows
+
+
+class NotEnoughError(Exception):
+    """The results hold only a part of what a claim speaks of."""
+
+
+def mean(values: list[float]) -> float:
+    """Return the mean, or say that there is nothing to average."""
+    if not values:
+        raise NotEnoughError("the results hold only a part of what it speaks of")
+    return sum(values) / len(values)
+
+
+def select(rows: Rows, column: str, **where: object) -> list[float]:
+    """Return a column of the rows that match."""
+    return [float(r[column]) for r in rows if all(r[k] == str(v) for k, v in where.items())]

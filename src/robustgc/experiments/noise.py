@@ -1,0 +1,76 @@
+"""Figures: the two block models, and robustness of the four models to label noise on them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from robustgc.datasets import two_blocks
+from robustgc.experiments.models import MODELS, accuracies, label, remembered, signs
+from robustgc.experiments.records import Key, Record, Store, generator, run, write_csv
+from robustgc.graph import Graph
+from robustgc.weights import Array
+
+CONNECTIVITY = {"low": 0.3, "high": 0.5}
+LABELS = (10, 20, 30, 40, 50)
+NOISE = (0, 10, 20, 30, 40)
+
+
+@remembered
+def problem(connectivity: str, seed: int) -> tuple[Graph, Array]:
+    """Return one block model of 200 nodes and its truth."""
+    data = two_blocks(200, 0.7, CONNECTIVITY[connectivity], seed=seed)
+    return Graph(data.weights), signs(data.labels, "positive")
+
+
+def trial(key: Key) -> list[Record]:
+    """Label nodes, flip a share of the labels, fit every model with every parameter."""
+    graph, truth = problem(str(key["connectivity"]), int(key["seed"]))
+    n, noise = int(key["n_labelled"]), int(key["noise_percent"])
+    y = label(truth, n, generator(key), n_wrong=n * noise // 100)
+    return accuracies(graph, truth, y)
+
+
+def compute(folder: Path, *, repeats: int, seed: int, jobs: int) -> Iterator[tuple[int, int]]:
+    """Run the missing trials, then write weights of the graphs and one row per point."""
+    edges: list[Record] = []
+    for connectivity in CONNECTIVITY:
+        W = problem(connectivity, seed)[0].W.tocoo()
+        edges += [
+            {"connectivity": connectivity, "row": int(i), "column": int(j)}
+            for i, j in zip(W.row, W.col, strict=True)
+        ]
+    write_csv(folder / "blocks.csv", edges)
+    keys: list[Key] = [
+        {"connectivity": c, "n_labelled": n, "noise_percent": p, "repeat": r, "seed": seed}
+        for c in CONNECTIVITY
+        for n in LABELS
+        for p in NOISE
+        for r in range(repeats)
+    ]
+    store = Store(folder / "noise-trials.csv")
+    yield from run(trial, keys, store, jobs=jobs)
+    rows = [r for r in store.read() if int(r["seed"]) == seed and int(r["repeat"]) < repeats]
+    write_csv(folder / "noise.csv", summary(rows))
+
+
+def summary(rows: list[dict[str, str]]) -> list[Record]:
+    """Return mean, least and greatest accuracy per point, each model at its best parameter."""
+    points: dict[tuple[str, int, int, str], dict[str, list[float]]] = {}
+    for row in rows:
+        where = (row["connectivity"], int(row["n_labelled"]), int(row["noise_percent"]))
+        values = points.setdefault((*where, row["model"]), {})
+        values.setdefault(row["parameter"], []).append(100 * float(row["accuracy"]))
+    table: list[Record] = []
+    for (connectivity, n, noise, model), by_parameter in points.items():
+        best = max(by_parameter.values(), key=lambda a: float(np.mean(a)))
+        table.append({"connectivity": connectivity, "n_labelled": n, "noise_percent": noise,
+                      "model": model, "accuracy_mean": round(float(np.mean(best)), 4),
+                      "accuracy_min": round(min(best), 4), "accuracy_max": round(max(best), 4),
+                      "repeats": len(best)})  # fmt: skip
+    order = {model: k for k, model in enumerate(MODELS)}
+    return sorted(
+        table,
+        key=lambda r: (str(r["connectivity"]), int(r["n_labelled"]), int(r["noise_percent"]),
+                       order[str(r["model"])]),
+    )  # fmt: skip

@@ -1,0 +1,111 @@
+"""Trials kept as flat records in a file: a stopped run goes on where it was.
+
+A trial is named by its key alone, and draws its random numbers from the key, so that results do
+not depend on the order of the trials or on how many run at once.
+"""
+
+import csv
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from joblib import Parallel, delayed, parallel_config
+
+Value: TypeAlias = str | int | float
+Key: TypeAlias = dict[str, Value]
+Record: TypeAlias = dict[str, Value]
+Trial: TypeAlias = Callable[[Key], list[Record]]
+
+
+def generator(key: Mapping[str, Value]) -> np.random.Generator:
+    """Return the random numbers of a trial: the same for the same key, wherever it runs."""
+    text = ",".join(f"{name}={value}" for name, value in sorted(key.items()))
+    return np.random.default_rng([zlib.crc32(text.encode()), len(text)])
+
+
+class Store:
+    """One CSV file of records: key columns, result columns, and how many rows the trial has."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> list[dict[str, str]]:
+        """Return the records of all finished trials; rows of a torn one are left out."""
+        if not self.path.is_file():
+            return []
+        with self.path.open(newline="", encoding="utf-8") as file:
+            rows = [row for row in csv.DictReader(file) if row.get("of")]
+        blocks: dict[str, list[dict[str, str]]] = {}
+        for row in rows:
+            blocks.setdefault(row["trial"], []).append(row)
+        return [
+            row for block in blocks.values() if len(block) == int(block[0]["of"]) for row in block
+        ]
+
+    def append(self, key: Key, records: list[Record]) -> None:
+        """Write one finished trial, whole lines at a time."""
+        new = not self.path.is_file()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        rows = [{"trial": name_of(key), **key, **r, "of": len(records)} for r in records]
+        with self.path.open("a", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            if new:
+                writer.writeheader()
+            writer.writerows(rows)
+
+    def keep(self, records: list[dict[str, str]]) -> None:
+        """Rewrite the file with these records: next to it first, then moved into place."""
+        if not records:
+            self.path.unlink(missing_ok=True)
+            return
+        write_csv(self.path, records)
+
+
+def name_of(key: Key) -> str:
+    """Return the name of a trial."""
+    return ";".join(f"{name}={value}" for name, value in key.items())
+
+
+def run(
+    trial: Trial, keys: Iterable[Key], store: Store, *, jobs: int = 1
+) -> Iterator[tuple[int, int]]:
+    """Run the trials that the store does not have yet; yield (finished, all) as they finish."""
+    wanted = {name_of(key): key for key in keys}
+    have = store.read()
+    store.keep(have)
+    finished = {row["trial"] for row in have}
+    todo = [key for name, key in wanted.items() if name not in finished]
+    done = len(wanted) - len(todo)
+    yield done, len(wanted)
+    if not todo:
+        return
+    # One BLAS thread in each process: two processes with two threads each would only wait.
+    with parallel_config("loky", inner_max_num_threads=1):
+        workers = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=8)
+        for key, records in workers(delayed(_keyed)(trial, key) for key in todo):
+            store.append(key, records)
+            done += 1
+            yield done, len(wanted)
+
+
+def _keyed(trial: Trial, key: Key) -> tuple[Key, list[Record]]:
+    return key, trial(key)
+
+
+def write_csv(path: Path, rows: list[dict[str, str]] | list[Record]) -> None:
+    """Write rows as CSV: next to the final name first, then moved into place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".part")
+    with partial.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    partial.replace(path)
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """Read rows as text."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))

@@ -1,0 +1,141 @@
+"""All parts of the paper, one after the other, with what each took."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+# The checks enter themselves into the list of claims.
+import robustgc.experiments.claims_section3
+import robustgc.experiments.claims_section4  # noqa: F401
+from robustgc.datasets import DataNotFoundError, fetch_usps
+from robustgc.experiments import (
+    chain,
+    claims,
+    conditioning,
+    losses,
+    moons,
+    noise,
+    outofsample,
+    table1,
+)
+from robustgc.experiments.problems import DATASETS
+from robustgc.experiments.records import Record, read_csv, write_csv
+
+PARTS = {
+    "losses": "Figure: squared and concave error",
+    "chain": "Figure: the chain with a weak link (section 3.1)",
+    "conditioning": "Condition number and its bound (section 3.2)",
+    "moons": "Figure: out-of-sample extension on two moons (section 3.3)",
+    "noise": "Figures: block models and robustness to label noise (section 4.1)",
+    "table1": "Table 1 and figure: accuracy, dependence on the parameter (section 4.2)",
+    "outofsample": "Figure: out-of-sample evolution (section 4.3)",
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to run.
+
+    Attributes
+    ----------
+    folder : Path
+        Where result files go.
+    datasets : tuple of str
+        Data sets of Table 1.
+    repeats : int or None
+        Repeats of every experiment; None for the paper's own numbers (20; 50 for noise).
+    seed : int
+    jobs : int
+        Processes at a time.
+    """
+
+    folder: Path
+    datasets: tuple[str, ...] = DATASETS
+    repeats: int | None = None
+    seed: int = 7
+    jobs: int = 1
+
+
+def run(parts: list[str], options: Options) -> Iterator[tuple[str, int, int]]:
+    """Run parts; yield (part, finished, all) as trials finish.
+
+    Parts whose data is not on this machine are left out and noted in notes.csv.
+    """
+    missing = _missing_data()
+    seconds = _seconds(options.folder)
+    notes: list[Record] = []
+    for part in parts:
+        start = time.perf_counter()
+        datasets = tuple(d for d in options.datasets if not (missing and d.startswith("digits")))
+        if missing and (part == "outofsample" or (part == "table1" and not datasets)):
+            notes.append({"part": part, "note": f"data not on this machine: {missing}"})
+            continue
+        if missing and part == "table1" and datasets != options.datasets:
+            notes.append({"part": part, "note": f"digits: data not on this machine: {missing}"})
+        yield part, 0, 1
+        for done, whole in _compute(part, datasets, options):
+            yield part, done, whole
+        spent = time.perf_counter() - start
+        seconds[part] = max(spent, seconds.get(part, 0.0))  # a rerun finds the trials done
+        times: list[Record] = [{"part": p, "seconds": round(s, 1)} for p, s in seconds.items()]
+        write_csv(options.folder / "seconds.csv", times)
+    if notes:
+        write_csv(options.folder / "notes.csv", notes)
+    else:
+        (options.folder / "notes.csv").unlink(missing_ok=True)
+    if (options.folder / "table1.csv").is_file():
+        cells = read_csv(options.folder / "table1.csv")
+        write_csv(options.folder / "table1-compare.csv", table1.compare(cells))
+    claims.judge(options.folder)
+
+
+def _compute(part: str, datasets: tuple[str, ...], o: Options) -> Iterator[tuple[int, int]]:
+    repeats = o.repeats or 20
+    many = {
+        "noise": lambda: noise.compute(o.folder, repeats=o.repeats or 50, seed=o.seed, jobs=o.jobs),
+        "table1": lambda: table1.compute(
+            datasets, o.folder, repeats=repeats, seed=o.seed, jobs=o.jobs
+        ),
+        "outofsample": lambda: outofsample.compute(
+            o.folder, repeats=repeats, seed=o.seed, jobs=o.jobs
+        ),
+    }
+    once: dict[str, Callable[[], None]] = {
+        "losses": lambda: losses.compute(o.folder),
+        "chain": lambda: chain.compute(o.folder),
+        "moons": lambda: moons.compute(o.folder, seed=o.seed),
+        "conditioning": lambda: conditioning.compute(o.folder, seed=o.seed),
+    }
+    if part in many:
+        yield from many[part]()
+    else:
+        once[part]()
+        yield 1, 1
+
+
+def _missing_data() -> str:
+    """Return why the digits are not there, or nothing."""
+    try:
+        fetch_usps()
+    except DataNotFoundError as reason:
+        return str(reason)
+    return ""
+
+
+def _seconds(folder: Path) -> dict[str, float]:
+    path = folder / "seconds.csv"
+    if not path.is_file():
+        return {}
+    return {row["part"]: float(row["seconds"]) for row in read_csv(path)}
+
+
+def paper_table(folder: Path) -> list[Record]:
+    """Return our Table 1 in the columns of the paper's file."""
+    names = ("dataset", "percent_labelled", "n_labelled", "model", "accuracy_mean",
+             "accuracy_std", "rank")  # fmt: skip
+    rows = [r for r in read_csv(folder / "table1.csv") if r["draw"] == "1"]
+    for row in rows:
+        row["accuracy_mean"] = f"{float(row['accuracy_mean']):.1f}"
+        row["accuracy_std"] = f"{float(row['accuracy_std']):.1f}"
+    return [{name: row[name] for name in names} for row in rows]

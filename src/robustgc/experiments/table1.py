@@ -1,0 +1,132 @@
+"""Table 1: accuracy of the four models on six data sets and six label sizes.
+
+Also the source of the figure of accuracy against the tuning parameter: the same trials.
+"""
+
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+
+from robustgc.experiments.models import MODELS, accuracies, label
+from robustgc.experiments.problems import DRAWN, DRAWS, PERCENTS, n_labelled, problem
+from robustgc.experiments.records import Key, Record, Store, generator, read_csv, run, write_csv
+from robustgc.experiments.stats import ranks, standard_errors
+from robustgc.weights import Array
+
+
+def keys(datasets: Sequence[str], repeats: int, seed: int) -> Iterator[Key]:
+    """Return the trials of the table."""
+    for dataset in datasets:
+        for draw in range(1, DRAWS + 1 if dataset in DRAWN else 2):
+            for percent in PERCENTS:
+                if n_labelled(dataset, percent):
+                    for repeat in range(repeats):
+                        yield {"dataset": dataset, "draw": draw, "percent_labelled": percent,
+                               "repeat": repeat, "seed": seed}  # fmt: skip
+
+
+def trial(key: Key) -> list[Record]:
+    """Draw labels, fit every model with every parameter, measure on the unlabelled nodes."""
+    dataset = str(key["dataset"])
+    graph, truth = problem(dataset, int(key["draw"]))
+    n_labels = n_labelled(dataset, int(key["percent_labelled"]))
+    y = label(truth, n_labels, generator(key))
+    return [{"n_labelled": n_labels, **record} for record in accuracies(graph, truth, y)]
+
+
+def compute(
+    datasets: Sequence[str], folder: Path, *, repeats: int, seed: int, jobs: int
+) -> Iterator[tuple[int, int]]:
+    """Run the missing trials, then write the cells of the table and of the tuning figure."""
+    store = Store(folder / "table1-trials.csv")
+    wanted = list(keys(datasets, repeats, seed))
+    yield from run(trial, wanted, store, jobs=jobs)
+    names = {(k["dataset"], k["repeat"]) for k in wanted}
+    rows = [
+        row
+        for row in store.read()
+        if int(row["seed"]) == seed and (row["dataset"], int(row["repeat"])) in names
+    ]
+    cells, curves = summary(rows)
+    write_csv(folder / "table1.csv", cells)
+    write_csv(folder / "tuning.csv", curves)
+
+
+def summary(rows: list[dict[str, str]]) -> tuple[list[Record], list[Record]]:
+    """Return one record per cell, and one per point of the tuning curves.
+
+    "Perfect validation": the parameter of a cell is the one with the best mean test accuracy.
+    """
+    table: dict[tuple[str, int, int], dict[str, dict[float, list[float]]]] = {}
+    sizes: dict[tuple[str, int], int] = {}
+    for row in sorted(rows, key=lambda row: int(row["repeat"])):
+        dataset, percent = row["dataset"], int(row["percent_labelled"])
+        sizes[dataset, percent] = int(row["n_labelled"])
+        models = table.setdefault((dataset, int(row["draw"]), percent), {})
+        values = models.setdefault(row["model"], {}).setdefault(float(row["parameter"]), [])
+        values.append(100 * float(row["accuracy"]))
+    cells: list[Record] = []
+    curves: list[Record] = []
+    for (dataset, draw, percent), models in sorted(table.items()):
+        where: Record = {"dataset": dataset, "draw": draw, "percent_labelled": percent,
+                         "n_labelled": sizes[dataset, percent]}  # fmt: skip
+        best = {m: _best(models[m]) for m in MODELS}
+        chosen: dict[str, Array] = {m: np.array(models[m][best[m]]) for m in MODELS}
+        rank = ranks(chosen)
+        for m in MODELS:
+            a = chosen[m]
+            cells.append({**where, "model": m, "parameter": best[m],
+                          "accuracy_mean": round(float(a.mean()), 4),
+                          "accuracy_std": round(float(a.std(ddof=1)), 4) if len(a) > 1 else 0.0,
+                          "rank": rank[m], "repeats": len(a)})  # fmt: skip
+            for p, values in sorted(models[m].items()):
+                if draw == 1 and m != "PF-RobustGC":
+                    curves.append({**where, "model": m, "parameter": p,
+                                   "accuracy_mean": round(float(np.mean(values)), 4)})  # fmt: skip
+    return cells, curves
+
+
+def _best(accuracies: dict[float, list[float]]) -> float:
+    return max(accuracies, key=lambda p: float(np.mean(accuracies[p])))
+
+
+def published() -> list[dict[str, str]]:
+    """Return the cells of the paper's own table."""
+    with resources.as_file(resources.files("robustgc.experiments") / "data/table1.csv") as path:
+        return read_csv(path)
+
+
+def compare(cells: list[dict[str, str]]) -> list[Record]:
+    """Set our cells beside the paper's, with the difference and whether it is within bounds.
+
+    Bounds: 3 standard errors of the difference or 1.5 points; where the paper's subset or draw is
+    unknown, also the range of our means over five of them, widened by 3 standard errors.
+    """
+    paper = {(r["dataset"], r["percent_labelled"], r["model"]): r for r in published()}
+    rows: list[Record] = []
+    for cell in cells:
+        theirs = paper.get((cell["dataset"], cell["percent_labelled"], cell["model"]))
+        if cell["draw"] != "1" or theirs is None:
+            continue
+        mean, std = float(cell["accuracy_mean"]), float(cell["accuracy_std"])
+        their_mean, their_std = float(theirs["accuracy_mean"]), float(theirs["accuracy_std"])
+        n = int(cell["repeats"])
+        errors = standard_errors(mean, std, their_mean, their_std, n)
+        same = [
+            c
+            for c in cells
+            if all(c[k] == cell[k] for k in ("dataset", "percent_labelled", "model"))
+        ]
+        spread = [float(c["accuracy_mean"]) for c in same]
+        slack = 3 * float(np.hypot(std, their_std)) / np.sqrt(n)
+        in_spread = min(spread) - slack <= their_mean <= max(spread) + slack
+        within = abs(errors) <= 3 or abs(mean - their_mean) <= 1.5
+        rows.append({**{k: cell[k] for k in ("dataset", "percent_labelled", "n_labelled", "model")},
+                     "ours_mean": mean, "ours_std": std, "ours_rank": int(cell["rank"]),
+                     "paper_mean": their_mean, "paper_std": their_std,
+                     "paper_rank": int(theirs["rank"]), "standard_errors": round(errors, 2),
+                     "spread_low": min(spread), "spread_high": max(spread),
+                     "within": int(within or (len(spread) > 1 and in_spread))})  # fmt: skip
+    return rows

@@ -1,0 +1,1 @@
+"""Result files -> pictures and pages; reads files only, computes nothing."""
