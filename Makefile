@@ -3,13 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format picture clean
+.PHONY: help demo test check format reproduce picture clean
 
 help:
 	@echo "make demo     polblogs with 12 labels, 3 of them wrong: who copes?"
 	@echo "make test     the whole test suite"
 	@echo "make check    ruff (format and lint) and mypy --strict"
 	@echo "make format   let ruff rewrite the files"
+	@echo "make reproduce  every table and figure of the paper, beside its own numbers"
 	@echo "make picture  draw the README's picture again"
 	@echo "make clean    remove .venv and caches"
 
@@ -27,6 +28,9 @@ check: .venv/dev
 format: .venv/dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+reproduce: .venv/plot
+	$(BIN)/robustgc reproduce --jobs 2
 
 picture: .venv/plot
 	$(BIN)/python examples/plot_wrong_labels.py

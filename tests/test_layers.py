@@ -11,7 +11,7 @@ ROOT = Path(robustgc.__file__).parent
 ORDER = [
     "weights", "graph", "solve", "iterative", "spectrum", "labels", "models", "extension",
     "affinity", "selection", "transduction", "_classifier", "estimators", "datasets",
-    "experiments", "cli",
+    "experiments", "report", "cli",
 ]  # fmt: skip
 
 

@@ -1,11 +1,16 @@
 """The command line: a thin front on the public names."""
 
 from importlib.metadata import version
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+
+if TYPE_CHECKING:
+    from robustgc.experiments.reproduce import Options
 
 app = typer.Typer(
     help="Labels for every node of a graph from a few labels, some of them wrong.",
@@ -50,8 +55,7 @@ def demo(
     try:
         result: Demo = run(labels, wrong, seed)
     except ValueError as error:
-        typer.echo(f"robustgc: {error}", err=True)
-        raise typer.Exit(1) from error
+        _stop(str(error))
     console = Console(highlight=False)
     console = Console(highlight=False, width=max(console.width, 80))
     block = "█" if "utf" in (console.encoding or "").lower() else "#"
@@ -81,3 +85,90 @@ def demo(
     if missed:
         console.print(f"Wrong labels it did not notice: {', '.join(x.name for x in missed)}")
     console.print()
+
+
+@app.command()
+def reproduce(
+    parts: Annotated[
+        list[str] | None, typer.Argument(help="Parts to run; all by default. See --list.")
+    ] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List the parts and stop.")] = False,
+    datasets: Annotated[
+        str, typer.Option(help="Data sets of Table 1, separated by commas; all by default.")
+    ] = "",
+    repeats: Annotated[
+        int | None,
+        typer.Option(min=2, help="Repeats; by default the paper's: 20, and 50 for noise."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Which labels are drawn.")] = 7,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes at a time.")] = 1,
+    csv: Annotated[
+        Path | None, typer.Option(help="Also write Table 1 to this file, in the paper's columns.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the page, figures and data.")] = Path(
+        "reproduction"
+    ),
+) -> None:
+    """Run the paper's experiments and write one page with our numbers beside the paper's.
+
+    A stopped run goes on where it was when it is started again.
+    """
+    from robustgc.experiments import reproduce as paper  # noqa: PLC0415
+    from robustgc.experiments.problems import DATASETS  # noqa: PLC0415
+    from robustgc.experiments.records import write_csv  # noqa: PLC0415
+    from robustgc.report import page, style  # noqa: PLC0415
+
+    if show_list:
+        for name, title in paper.PARTS.items():
+            typer.echo(f"{name:14}{title}")
+        return
+    chosen = _known("part", parts or list(paper.PARTS), list(paper.PARTS))
+    wanted = _known("data set", [d for d in datasets.split(",") if d] or [*DATASETS], [*DATASETS])
+    if csv is not None and not csv.parent.is_dir():
+        _stop(f"{csv.parent} is not a folder, so {csv} cannot be written. Make it first.")
+    options = paper.Options(out / "data", tuple(wanted), repeats, seed, jobs)
+    try:
+        style.pyplot()
+        _run(chosen, options)
+        where = page.write(out)
+    except style.MissingPlotError as error:
+        _stop(str(error))
+    except OSError as error:
+        _stop(f"{error}. Choose another folder with --out.")
+    except KeyboardInterrupt:
+        typer.echo(f"\nStopped. What is finished is kept in {out}; run again to go on.", err=True)
+        raise typer.Exit(130) from None
+    if csv is not None:
+        table = paper.paper_table(options.folder)
+        if not table:
+            _stop(f"{csv} was not written: there is no Table 1 in {out}. Add the part table1.")
+        write_csv(csv, table)
+    typer.echo(f"Open {where}")
+
+
+def _run(parts: list[str], options: "Options") -> None:
+    """Run parts under a progress bar on the error stream."""
+    from robustgc.experiments import reproduce as paper  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description:12}"), BarColumn(), MofNCompleteColumn(),
+               TimeRemainingColumn(elapsed_when_finished=True))  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        tasks = {part: progress.add_task(part, total=None, start=False) for part in parts}
+        for part, done, whole in paper.run(parts, options):
+            if not progress.tasks[tasks[part]].started:
+                progress.start_task(tasks[part])
+            progress.update(tasks[part], completed=done, total=whole)
+    for note in paper.notes(options.folder):
+        typer.echo(note, err=True)
+
+
+def _known(what: str, names: list[str], allowed: list[str]) -> list[str]:
+    unknown = [name for name in names if name not in allowed]
+    if unknown:
+        _stop(f"{what} {unknown[0]!r} is unknown; choose from {', '.join(allowed)}.", code=2)
+    return names
+
+
+def _stop(text: str, code: int = 1) -> NoReturn:
+    typer.echo(f"robustgc: {text}", err=True)
+    raise typer.Exit(code)

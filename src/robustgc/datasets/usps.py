@@ -61,7 +61,12 @@ def _fetched() -> Path:
     """Fetch USPS from OpenML (7291 training images first, classes 1 to 10), keep 4 and 9."""
     try:
         raw = fetch_openml(
-            "USPS", version=2, as_frame=False, parser="liac-arff", data_home=get_data_home()
+            "USPS",
+            version=2,
+            as_frame=False,
+            parser="liac-arff",
+            data_home=get_data_home(),
+            n_retries=0,
         )
     except Exception as error:
         raise DataNotFoundError(

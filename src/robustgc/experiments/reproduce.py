@@ -64,15 +64,15 @@ def run(parts: list[str], options: Options) -> Iterator[tuple[str, int, int]]:
     """
     missing = _missing_data()
     seconds = _seconds(options.folder)
-    notes: list[Record] = []
+    left_out: list[Record] = []
     for part in parts:
         start = time.perf_counter()
         datasets = tuple(d for d in options.datasets if not (missing and d.startswith("digits")))
         if missing and (part == "outofsample" or (part == "table1" and not datasets)):
-            notes.append({"part": part, "note": f"data not on this machine: {missing}"})
+            left_out.append({"part": part, "note": f"data not on this machine: {missing}"})
             continue
         if missing and part == "table1" and datasets != options.datasets:
-            notes.append({"part": part, "note": f"digits: data not on this machine: {missing}"})
+            left_out.append({"part": part, "note": f"digits: data not on this machine: {missing}"})
         yield part, 0, 1
         for done, whole in _compute(part, datasets, options):
             yield part, done, whole
@@ -80,8 +80,8 @@ def run(parts: list[str], options: Options) -> Iterator[tuple[str, int, int]]:
         seconds[part] = max(spent, seconds.get(part, 0.0))  # a rerun finds the trials done
         times: list[Record] = [{"part": p, "seconds": round(s, 1)} for p, s in seconds.items()]
         write_csv(options.folder / "seconds.csv", times)
-    if notes:
-        write_csv(options.folder / "notes.csv", notes)
+    if left_out:
+        write_csv(options.folder / "notes.csv", left_out)
     else:
         (options.folder / "notes.csv").unlink(missing_ok=True)
     if (options.folder / "table1.csv").is_file():
@@ -130,11 +130,18 @@ def _seconds(folder: Path) -> dict[str, float]:
     return {row["part"]: float(row["seconds"]) for row in read_csv(path)}
 
 
+def notes(folder: Path) -> list[str]:
+    """Return what was left out of the last run, and why."""
+    path = folder / "notes.csv"
+    return [f"{r['part']}: {r['note']}" for r in read_csv(path)] if path.is_file() else []
+
+
 def paper_table(folder: Path) -> list[Record]:
     """Return our Table 1 in the columns of the paper's file."""
     names = ("dataset", "percent_labelled", "n_labelled", "model", "accuracy_mean",
              "accuracy_std", "rank")  # fmt: skip
-    rows = [r for r in read_csv(folder / "table1.csv") if r["draw"] == "1"]
+    path = folder / "table1.csv"
+    rows = [r for r in read_csv(path) if r["draw"] == "1"] if path.is_file() else []
     for row in rows:
         row["accuracy_mean"] = f"{float(row['accuracy_mean']):.1f}"
         row["accuracy_std"] = f"{float(row['accuracy_std']):.1f}"

@@ -41,13 +41,9 @@ def compute(
 ) -> Iterator[tuple[int, int]]:
     """Run the missing trials, then write the cells of the table and of the tuning figure."""
     store = Store(folder / "table1-trials.csv")
-    wanted = list(keys(datasets, repeats, seed))
-    yield from run(trial, wanted, store, jobs=jobs)
-    names = {(k["dataset"], k["repeat"]) for k in wanted}
+    yield from run(trial, keys(datasets, repeats, seed), store, jobs=jobs)
     rows = [
-        row
-        for row in store.read()
-        if int(row["seed"]) == seed and (row["dataset"], int(row["repeat"])) in names
+        row for row in store.read() if int(row["seed"]) == seed and int(row["repeat"]) < repeats
     ]
     cells, curves = summary(rows)
     write_csv(folder / "table1.csv", cells)

@@ -88,9 +88,7 @@ def moons(data: Path, out: Path) -> None:
                                label=f"{name}, {'labelled' if labelled == '1' else 'unlabelled'}",
                                **style)  # fmt: skip
             ax.grid(visible=False)
-            ax.set_title(
-                f"sigma = {sigma}: {100 * outside:.0f} % of the plane out of range (white)"
-            )
+            ax.set_title(f"sigma = {sigma}: {100 * outside:.0f} % out of range (white)")
         legend(drawn, axes[0, 0])
 
 
@@ -171,22 +169,24 @@ def outofsample(data: Path, out: Path) -> None:
     rows = read(data / "outofsample.csv")
     size = [int(r["size"]) for r in rows]
     with figure(out, "outofsample", figsize=(7, 3.6)) as (_, ax):
-        kinds = (("accuracy", "RobustGC", "-", "subgraph, extended out of sample"),
-                 ("complete", "PF-RobustGC", "--", "complete graph"))  # fmt: skip
-        for kind, model, line, label in kinds:
+        kinds = (("accuracy", "#56B4E9", "-", "subgraph, extended out of sample"),
+                 ("complete", COLOUR["PF-RobustGC"], "-.", "complete graph"))  # fmt: skip
+        for kind, colour, line, label in kinds:
             mean, low, high = (
                 [float(r[f"{kind}_{what}"]) for r in rows] for what in ("mean", "min", "max")
             )
-            ax.plot(size, mean, line, color=COLOUR[model], label=f"PF-RobustGC, {label}")
-            ax.fill_between(size, low, high, color=COLOUR[model], alpha=0.12, linewidth=0)
-        late = max((int(r["size"]) for r in rows if r["significant"] == "1"), default=0)
+            ax.plot(size, mean, line, color=colour, label=f"PF-RobustGC, {label}", linewidth=2)
+            ax.fill_between(size, low, high, color=colour, alpha=0.15, linewidth=0)
         first = next((int(r["size"]) for r in rows if r["significant"] == "0"), 0)
-        for x, what in ((first, "first size without"), (late, "last size with")):
-            ax.axvline(x, color="0.4", linewidth=0.8, linestyle=":")
-            ax.text(x, ax.get_ylim()[0] + 1, f" {what}\n significant difference: {x}", fontsize=7,
-                    va="bottom")  # fmt: skip
+        late = max((int(r["size"]) for r in rows if r["significant"] == "1"), default=0)
+        ax.axvline(first, color="0.2", linestyle=":",
+                   label=f"first size without a significant difference: {first}")  # fmt: skip
+        if late > first:
+            ax.axvline(late, color="0.2", linestyle="--", linewidth=0.8,
+                       label=f"last size with one: {late}")  # fmt: skip
         ax.set(xlabel="nodes in the subgraph", ylabel="accuracy, %")
-        ax.legend(loc="lower right")
+        ax.legend(loc="lower right", fontsize=8)
+        ax.set_ylim(bottom=min(float(r["accuracy_min"]) for r in rows) - 12)
 
 
 # figure: the result file it needs

@@ -85,9 +85,10 @@ def _summary(data: Path) -> str:
 def _claims(data: Path) -> str:
     classes = {"holds": "holds", "does not hold": "fails", "not run": "soft"}
     body = "".join(
-        f"<tr><td>{escape(c['section'])}</td><td>{escape(c['sentence'])}<br><span class=soft>asked: "
-        f"{escape(c['test'])}</span></td><td class={classes[c['verdict']]}>{escape(c['verdict'])}"
-        f"</td><td>{escape(c['numbers'])}</td></tr>"
+        f"<tr><td>{escape(c['section'])}</td><td>{escape(c['sentence'])}<br>"
+        f"<span class=soft>asked: {escape(c['test'])}</span></td>"
+        f"<td class={classes[c['verdict']]}>{escape(c['verdict'])}</td>"
+        f"<td>{escape(c['numbers'])}</td></tr>"
         for c in _rows(data / "claims.csv")
     )
     return (
@@ -118,6 +119,11 @@ def _table(data: Path) -> str:
             body += f"<tr><td>{dataset}</td><td class=number>{percent} % "
             body += f"({row[MODELS[0]]['n_labelled']})</td>"
             body += "".join(_cell(row[model]) for model in MODELS) + "</tr>"
+    if any(n["part"] == "table1" for n in _rows(data / "notes.csv")):
+        body += "".join(
+            f"<tr><td>{name}</td><td colspan=13 class=soft>data not on this machine</td></tr>"
+            for name in ("digits49-s", "digits49-w")
+        )
     heads = "".join(f"<th colspan=3>{model}</th>" for model in MODELS)
     return (
         "<h2>Table 1</h2><p>Accuracy in %, mean ± standard deviation over the repeats, rank in "
