@@ -27,11 +27,12 @@ STYLE = """
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e8e8e8; --paper: #16181b; --soft: #a5a5a5; --line: #444; } }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-  max-width: 62rem; margin: 0 auto; padding: 1rem; }
+  max-width: 76rem; margin: 0 auto; padding: 1rem; }
 h1, h2 { line-height: 1.2; } figure { margin: 1.5rem 0; }
 img { max-width: 100%; height: auto; background: #fff; border-radius: 4px; }
 figcaption, .soft { color: var(--soft); font-size: .9rem; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .85rem; }
+.scroll { overflow-x: auto; } td:first-child { white-space: nowrap; }
+table { border-collapse: collapse; font-size: .85rem; }
 th, td { padding: .25rem .5rem; border-bottom: 1px solid var(--line); text-align: left;
   vertical-align: top; } td.number { text-align: right; white-space: nowrap; }
 .rank1 { background: #1b7837; color: #fff; } .rank2 { background: #7fbf7b; color: #000; }
