@@ -188,8 +188,8 @@ def _spread(cells: list[dict[str, str]]) -> str:
         for c in drawn
     )
     return (
-        "<h3>Digits and synth over five subsets or draws</h3><p>Least to greatest of our means: five "
-        "runs of 125 consecutive images of each digit, five draws of the block model.</p>"
+        "<h3>Digits and synth over five subsets or draws</h3><p>Least to greatest of our means: "
+        "five runs of 125 consecutive images of each digit, five draws of the block model.</p>"
         "<div class=scroll><table><tr><th>data</th><th>labels</th><th>model</th><th>ours</th>"
         f"<th>paper</th><th>the paper's mean is</th></tr>{body}</table></div>"
     )
