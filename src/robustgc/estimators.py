@@ -1,5 +1,6 @@
 """The paper's models as scikit-learn estimators: RobustGC, ZhouGC, BelkinGC."""
 
+from inspect import cleandoc
 from numbers import Integral, Real
 from typing import Any
 
@@ -52,8 +53,9 @@ _ANSWERS = """classes_ : ndarray, shape (K,)
 
 def _documented(cls: type) -> type:
     """Fill in the parts of the docstring that the estimators share."""
-    text = cls.__doc__ or ""
-    cls.__doc__ = text.replace("<shared>", _SHARED).replace("<answers>", _ANSWERS)
+    # Python 3.13 stores docstrings without their indentation, earlier versions with it.
+    text, shared, answers = map(cleandoc, (cls.__doc__ or "", _SHARED, _ANSWERS))
+    cls.__doc__ = text.replace("<shared>", shared).replace("<answers>", answers)
     return cls
 
 

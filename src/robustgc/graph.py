@@ -111,7 +111,7 @@ class Graph:
         Formed from differences along edges: where ``U`` is nearly constant on clusters it keeps
         relative accuracy far below the rounding of ``U' (D - W) U``.
         """
-        edges = sp.coo_array(sp.triu(self._A, k=1))
+        edges = sp.coo_array(sp.triu(sp.coo_array(self._A), k=1))
         gram = np.zeros((U.shape[1], U.shape[1]))
         step = max(1, 2**22 // max(1, U.shape[1]))
         for start in range(0, edges.nnz, step):
