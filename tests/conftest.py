@@ -33,4 +33,5 @@ def no_usps(monkeypatch, tmp_path):
 
     monkeypatch.delenv("ROBUSTGC_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("robustgc.datasets.usps.fetch_openml", offline)
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "scikit-learn"))
+    monkeypatch.setattr("sklearn.datasets._openml.urlopen", offline)

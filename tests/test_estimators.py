@@ -332,6 +332,19 @@ def test_a_tie_is_a_tie():
     assert clf.reasons_[1] == "tie between classes"
 
 
+def test_a_tie_of_zhou_is_a_tie_and_a_distant_answer_is_not():
+    for n in (4, 7):
+        y = ["a", "", "b"] + [""] * (n - 3)
+        clf = ZhouGC(affinity="precomputed").fit(graphs.complete(n), y)
+        assert clf.transduction_.tolist() == ["a", "", "b"] + [""] * (n - 3)
+        assert clf.reasons_[1] == "tie between classes"
+    y = np.full(2000, -1)
+    y[[0, 700]] = [0, 1]
+    clf = ZhouGC(affinity="precomputed").fit(graphs.path(2000), y)
+    assert (clf.transduction_[:350] == 0).all()
+    assert (clf.transduction_[351:1200] == 1).all()
+
+
 def test_answers_speak_the_language_of_the_labels():
     def answer(y):
         return RobustGC(affinity="precomputed").fit_predict(graphs.path(4), y)

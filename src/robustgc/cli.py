@@ -122,8 +122,10 @@ def reproduce(
         for name, title in paper.PARTS.items():
             typer.echo(f"{name:14}{title}")
         return
-    chosen = _known("part", parts or list(paper.PARTS), list(paper.PARTS))
+    chosen = _known("part", list(dict.fromkeys(parts or paper.PARTS)), list(paper.PARTS))
     wanted = _known("data set", [d for d in datasets.split(",") if d] or [*DATASETS], [*DATASETS])
+    if csv is not None and csv.is_dir():
+        _stop(f"{csv} is a folder. Name a file for --csv.")
     if csv is not None and not csv.parent.is_dir():
         _stop(f"{csv.parent} is not a folder, so {csv} cannot be written. Make it first.")
     options = paper.Options(out / "data", tuple(wanted), repeats, seed, jobs)
@@ -139,9 +141,9 @@ def reproduce(
         typer.echo(f"\nStopped. What is finished is kept in {out}; run again to go on.", err=True)
         raise typer.Exit(130) from None
     if csv is not None:
-        table = paper.paper_table(options.folder)
+        table = paper.paper_table(options.folder, options.datasets)
         if not table:
-            _stop(f"{csv} was not written: there is no Table 1 in {out}. Add the part table1.")
+            _stop(f"{csv} was not written: {out} has no rows of Table 1 for {', '.join(wanted)}.")
         write_csv(csv, table)
     typer.echo(f"Open {where}")
 

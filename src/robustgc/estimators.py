@@ -158,8 +158,10 @@ class ZhouGC(GraphClassifier):
 
     # f has the sign of the labels all over a component with one class.
     _solves_one_class = True
-    # Values decay with the distance to labels, with their sign kept: only 0 is a tie.
+    # Values decay with the distance to labels, with their sign kept: only 0 is a tie, and what
+    # rounding leaves of one beside the two sides that cancel.
     _rounding = 0.0
+    _cancelled = 64 * float(np.finfo(float).eps)
 
     def __init__(
         self,
@@ -186,7 +188,11 @@ class ZhouGC(GraphClassifier):
 
     def _solve(self, graph: Graph, Y: Array, psd: bool) -> tuple[Solution, Certificate]:
         gamma = float(self.gamma)
-        solution = zhou(graph, Y, gamma=gamma)
+        both = zhou(graph, np.column_stack([Y, np.abs(Y[:, :1])]), gamma=gamma)
+        # Both signs add up to the solution for |y|; what is left of a tie is rounding beside it.
+        f, size = both.f[:, :-1], both.f[:, -1:]
+        tie = (f.shape[1] == 1) & (np.abs(f) <= self._cancelled * size)
+        solution = Solution(np.where(tie, 0.0, f), both.residual, both.n_iter)
         return solution, Certificate(
             graph.n, solution.residual, solution.n_iter, extension=-gamma, gamma=gamma
         )

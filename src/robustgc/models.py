@@ -106,6 +106,8 @@ def zhou(graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10) -> Sol
     Y, gamma = _label_columns(graph, y), _positive(gamma)
     if gamma < NEAR_ROUNDING:
         return zhou_path(graph, Y, [gamma], tol=tol)[0]
+    if graph.n > SMALL and gamma >= 1:
+        return _propagated(graph, Y, gamma)
     # Elimination without pivoting has no cancellation on this matrix (an M-matrix), so even
     # values far from all labels keep their sign; a spectral sum drowns them in rounding.
     if graph.n <= SMALL:
@@ -129,13 +131,33 @@ def zhou_path(
             else zhou(graph, Y, gamma=gamma, tol=tol)
             for gamma in gammas
         ]
-    values = full_spectrum(graph).values
-    found = [_filtered(graph, Y, gamma / (values + gamma)) for gamma in gammas]
-    v0 = graph.v0[:, None]
-    return [
-        Solution(f, _residual(graph, f, Y, gamma, gamma, v0))
-        for f, gamma in zip(found, gammas, strict=True)
-    ]
+    values, v0 = full_spectrum(graph).values, graph.v0[:, None]
+    found = []
+    for gamma in gammas:
+        if gamma >= 1:
+            found.append(_propagated(graph, Y, gamma))
+            continue
+        f = _filtered(graph, Y, gamma / (values + gamma))
+        found.append(Solution(f, _residual(graph, f, Y, gamma, gamma, v0)))
+    return found
+
+
+def _propagated(graph: Graph, Y: Array, gamma: float) -> Solution:
+    """Sum ``gamma / (1 + gamma) (S / (1 + gamma))^k y``, the series of ZhouGC for a large gamma.
+
+    Every term is a sum of products of weights: values far from all labels come out with their
+    sign and digits, however small they are beside the others.
+    """
+    term = gamma / (1 + gamma) * Y
+    f, silent, n_iter = term, -1, 0
+    while n_iter < 1 + 800 / np.log1p(gamma):  # all that double precision can hold
+        n_iter += 1
+        term = graph.S(term) / (1 + gamma)
+        f = f + term
+        silent, before = int((f == 0).sum()), silent
+        if silent == before and (np.abs(term) <= 1e-17 * np.abs(f)).all():
+            break
+    return Solution(f, _residual(graph, f, Y, gamma, gamma), n_iter)
 
 
 def _zhou_near_rounding(graph: Graph, Y: Array, gamma: float, tol: float) -> Solution:

@@ -19,7 +19,7 @@ from robustgc.report.figures import FIGURES
 
 RUN = CliRunner()
 
-# Claims with margins wide enough to hold at four repeats; the others are judged, not asserted.
+# Claims with margins wide enough to hold at six repeats; the others are judged, not asserted.
 SURE = [
     "ZhouGC (with gamma = 1) is truly a regression model",
     "BelkGC (p = 2) fits much better",
@@ -43,7 +43,7 @@ SURE = [
 def folder(tmp_path_factory, usps):
     out = tmp_path_factory.mktemp("reproduction")
     result = RUN.invoke(
-        app, ["reproduce", "--repeats", "4", "--jobs", "2", "--out", str(out),
+        app, ["reproduce", "--repeats", "6", "--jobs", "2", "--out", str(out),
               "--csv", str(out / "mine.csv")],
     )  # fmt: skip
     assert result.exit_code == 0, result.output
@@ -117,6 +117,21 @@ def test_a_real_browser_shows_the_page(folder, tmp_path):
     assert picture.stat().st_size > 50_000
 
 
+def test_the_page_says_what_it_rests_on(folder):
+    text = (folder / "index.html").read_text()
+    assert "Repeats: digits49-s 6, digits49-w 6, karate 6" in text
+    assert "seed 7. The paper has 20." in text
+
+
+def test_rank_claims_are_not_judged_where_the_test_cannot_fail(tmp_path):
+    arguments = ["reproduce", "table1", "--datasets", "karate,polbooks,polblogs", "--repeats", "3"]
+    assert RUN.invoke(app, [*arguments, "--out", str(tmp_path)]).exit_code == 0
+    rows = rows_of(tmp_path / "data" / "claims.csv")
+    (row,) = [r for r in rows if r["sentence"].startswith("... and for all the sizes")]
+    assert row["verdict"] == "not run"
+    assert "fewer than 6 repeats" in row["numbers"]
+
+
 def test_list_and_wrong_names():
     listed = RUN.invoke(app, ["reproduce", "--list"]).stdout
     assert all(part in listed for part in reproduce.PARTS)
@@ -134,6 +149,9 @@ def test_bad_places_are_refused_before_any_work(tmp_path):
     assert bad.exit_code == 1
     assert "is not a folder" in bad.stderr
     assert not (tmp_path / "out").exists()
+    bad = RUN.invoke(app, ["reproduce", "losses", "--csv", str(tmp_path)])
+    assert bad.exit_code == 1
+    assert "is a folder" in bad.stderr
     (tmp_path / "file").write_text("mine")
     bad = RUN.invoke(app, ["reproduce", "losses", "--out", str(tmp_path / "file")])
     assert bad.exit_code == 1
@@ -190,5 +208,12 @@ def test_a_partial_run_keeps_what_others_computed(tmp_path):
     for dataset in ("karate", "polbooks"):
         arguments = ["reproduce", "table1", "--datasets", dataset, "--repeats", "2"]
         assert RUN.invoke(app, [*arguments, "--out", str(tmp_path)]).exit_code == 0
-    found = {r["dataset"] for r in rows_of(tmp_path / "data" / "table1.csv")}
-    assert found == {"karate", "polbooks"}
+    cells = rows_of(tmp_path / "data" / "table1.csv")
+    assert {r["dataset"] for r in cells} == {"karate", "polbooks"}
+    kept = [r for r in cells if r["dataset"] == "karate"]
+    arguments = ["reproduce", "table1", "--datasets", "polbooks", "--repeats", "3"]
+    mine = tmp_path / "mine.csv"
+    RUN.invoke(app, [*arguments, "--out", str(tmp_path), "--csv", str(mine)])
+    cells = rows_of(tmp_path / "data" / "table1.csv")
+    assert [r for r in cells if r["dataset"] == "karate"] == kept
+    assert {r["dataset"] for r in rows_of(mine)} == {"polbooks"}

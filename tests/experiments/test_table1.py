@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import oracles
+from robustgc import zhou
 from robustgc.experiments import table1
 from robustgc.experiments.models import ETAS, GAMMAS, MODELS, decisions, label
 from robustgc.experiments.problems import DATASETS, SIZES, n_labelled, problem
@@ -39,6 +40,16 @@ def test_decisions_over_the_grids_are_the_models():
     np.testing.assert_allclose(found["PF-RobustGC"][1][:, 0], oracles.robust(W, y, 0.9 * limit))
     np.testing.assert_allclose(found["BelkGC"][1][:, 2], oracles.belkin(W, y, 3), atol=1e-9)
     assert found["BelkGC"][1].shape == (34, 34)
+
+
+@pytest.mark.parametrize("dataset", ["karate", "polbooks", "synth"])
+def test_zhou_keeps_its_signs_along_the_whole_grid(dataset):
+    graph, truth = problem(dataset)
+    y = label(truth, 3, np.random.default_rng(6))
+    F = decisions(graph, y)["ZhouGC"][1]
+    for k in range(0, 51, 5):
+        exact = zhou(graph, y, gamma=GAMMAS[k]).f
+        np.testing.assert_array_equal(F[:, k] > 0, exact > 0)
 
 
 def test_labels_have_both_classes_and_as_many_flips_as_asked():
@@ -89,6 +100,6 @@ def test_perfect_validation_takes_the_parameter_with_the_best_mean():
         for r, accuracies in enumerate([(0.9, 0.8), (0.5, 0.7)])
         for p, a in enumerate(accuracies)
     ]  # fmt: skip
-    cells, _ = table1.summary(rows)
+    cells, _ = table1.summary(rows, 7)
     # Not the best of every repeat (0.9 and 0.7): one parameter for the cell.
     assert {(c["parameter"], c["accuracy_mean"]) for c in cells} == {(1.0, 75.0)}

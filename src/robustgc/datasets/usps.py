@@ -1,10 +1,12 @@
 """USPS digits 4 and 9: not bundled, found on this machine or fetched at run time."""
 
 import os
+import warnings
 from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import fetch_openml, get_data_home
+from sklearn.datasets._openml import OpenMLError
 
 from robustgc.datasets.base import Dataset
 
@@ -32,7 +34,8 @@ def fetch_usps() -> Dataset:
             pixels, digits, train = data["X_milli"] / 1000.0, data["y"], data["is_train"]
     except (OSError, ValueError, KeyError) as error:
         raise DataNotFoundError(
-            f"{path} is not a readable {FILE} (arrays X_milli, y, is_train): {error}. Remove it."
+            f"{path} is not a readable {FILE}: it must hold the arrays X_milli, y and is_train. "
+            "Remove it, or put the right file there."
         ) from error
     order = np.argsort(~train.astype(bool), kind="stable")
     return Dataset(
@@ -60,15 +63,17 @@ def _cache() -> Path:
 def _fetched() -> Path:
     """Fetch USPS from OpenML (7291 training images first, classes 1 to 10), keep 4 and 9."""
     try:
-        raw = fetch_openml(
-            "USPS",
-            version=2,
-            as_frame=False,
-            parser="liac-arff",
-            data_home=get_data_home(),
-            n_retries=0,
-        )
-    except Exception as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of retries and caches: the error below says it
+            raw = fetch_openml(
+                "USPS",
+                version=2,
+                as_frame=False,
+                parser="liac-arff",
+                data_home=get_data_home(),
+                n_retries=1,
+            )
+    except (OSError, OpenMLError) as error:
         raise DataNotFoundError(
             f"The USPS digits are not on this machine, and OpenML did not answer ({error}). Put "
             f"the file {FILE} into the folder that $ROBUSTGC_DATA names, or at {_cache()}."

@@ -66,6 +66,7 @@ def judge(folder: Path) -> list[Record]:
                 numbers = str(reason)
         rows.append({"section": entry.section, "sentence": entry.sentence, "test": entry.test,
                      "verdict": verdict, "numbers": numbers})  # fmt: skip
+    rows.sort(key=lambda row: str(row["section"]))
     write_csv(folder / "claims.csv", rows)
     return rows
 

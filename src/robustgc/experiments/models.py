@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph import Graph
-from robustgc.models import belkin
+from robustgc.models import belkin, zhou_path
 from robustgc.spectrum import full_spectrum
 from robustgc.weights import Array
 
@@ -32,8 +32,9 @@ def decisions(graph: Graph, y: Array) -> dict[str, tuple[Array, Array]]:
     F = V @ (robust * c)
     vectors = np.arange(1, min(GRID, graph.n) + 1)
     projections = np.column_stack([belkin(graph, y, n_vectors=int(p)).f for p in vectors])
+    zhou = np.column_stack([solution.f for solution in zhou_path(graph, y, GAMMAS)])
     return {
-        "ZhouGC": (GAMMAS, V @ (GAMMAS / (values[:, None] + GAMMAS) * c)),
+        "ZhouGC": (GAMMAS, zhou),
         "BelkGC": (vectors.astype(float), projections),
         "RobustGC": (ETAS, F[:, :-1]),
         "PF-RobustGC": (etas[-1:], F[:, -1:]),

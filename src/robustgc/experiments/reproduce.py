@@ -7,7 +7,8 @@ from pathlib import Path
 
 # The checks enter themselves into the list of claims.
 import robustgc.experiments.claims_section3
-import robustgc.experiments.claims_section4  # noqa: F401
+import robustgc.experiments.claims_section4_accuracy
+import robustgc.experiments.claims_section4_noise  # noqa: F401
 from robustgc.datasets import DataNotFoundError, fetch_usps
 from robustgc.experiments import (
     chain,
@@ -62,28 +63,27 @@ def run(parts: list[str], options: Options) -> Iterator[tuple[str, int, int]]:
 
     Parts whose data is not on this machine are left out and noted in notes.csv.
     """
-    missing = _missing_data()
-    seconds = _seconds(options.folder)
-    left_out: list[Record] = []
+    digits = [d for d in options.datasets if d.startswith("digits")]
+    needed = "outofsample" in parts or ("table1" in parts and digits)
+    missing = _missing_data() if needed else ""
     for part in parts:
         start = time.perf_counter()
-        datasets = tuple(d for d in options.datasets if not (missing and d.startswith("digits")))
-        if missing and (part == "outofsample" or (part == "table1" and not datasets)):
-            left_out.append({"part": part, "note": f"data not on this machine: {missing}"})
+        datasets = tuple(d for d in options.datasets if not (missing and d in digits))
+        gone = missing and (part == "outofsample" or (part == "table1" and digits))
+        _note(options.folder, "notes", part, {"note": f"data not on this machine: {missing}"}
+              if gone else None)  # fmt: skip
+        if gone and (part == "outofsample" or not datasets):
             continue
-        if missing and part == "table1" and datasets != options.datasets:
-            left_out.append({"part": part, "note": f"digits: data not on this machine: {missing}"})
         yield part, 0, 1
         for done, whole in _compute(part, datasets, options):
             yield part, done, whole
         spent = time.perf_counter() - start
-        seconds[part] = max(spent, seconds.get(part, 0.0))  # a rerun finds the trials done
-        times: list[Record] = [{"part": p, "seconds": round(s, 1)} for p, s in seconds.items()]
-        write_csv(options.folder / "seconds.csv", times)
-    if left_out:
-        write_csv(options.folder / "notes.csv", left_out)
-    else:
-        (options.folder / "notes.csv").unlink(missing_ok=True)
+        earlier = [float(r["seconds"]) for r in _noted(options.folder, "runs") if r["part"] == part]
+        _note(options.folder, "runs", part, {
+            "seconds": round(max([spent, *earlier]), 1),  # a rerun finds the trials done
+            "seed": options.seed,
+            "repeats": options.repeats or "as in the paper",
+        })  # fmt: skip
     if (options.folder / "table1.csv").is_file():
         cells = read_csv(options.folder / "table1.csv")
         write_csv(options.folder / "table1-compare.csv", table1.compare(cells))
@@ -123,25 +123,34 @@ def _missing_data() -> str:
     return ""
 
 
-def _seconds(folder: Path) -> dict[str, float]:
-    path = folder / "seconds.csv"
-    if not path.is_file():
-        return {}
-    return {row["part"]: float(row["seconds"]) for row in read_csv(path)}
+def _noted(folder: Path, name: str) -> list[dict[str, str]]:
+    path = folder / f"{name}.csv"
+    return read_csv(path) if path.is_file() else []
+
+
+def _note(folder: Path, name: str, part: str, entry: Record | None) -> None:
+    """Replace what a file says of one part."""
+    rows: list[Record] = [dict(r) for r in _noted(folder, name) if r["part"] != part]
+    if entry:
+        rows.append({"part": part, **entry})
+    if rows:
+        write_csv(
+            folder / f"{name}.csv", sorted(rows, key=lambda r: list(PARTS).index(str(r["part"])))
+        )
+    else:
+        (folder / f"{name}.csv").unlink(missing_ok=True)
 
 
 def notes(folder: Path) -> list[str]:
     """Return what was left out of the last run, and why."""
-    path = folder / "notes.csv"
-    return [f"{r['part']}: {r['note']}" for r in read_csv(path)] if path.is_file() else []
+    return [f"{r['part']}: {r['note']}" for r in _noted(folder, "notes")]
 
 
-def paper_table(folder: Path) -> list[Record]:
-    """Return our Table 1 in the columns of the paper's file."""
+def paper_table(folder: Path, datasets: tuple[str, ...]) -> list[Record]:
+    """Return our Table 1, or the part of it that was asked for, in the columns of the paper's."""
     names = ("dataset", "percent_labelled", "n_labelled", "model", "accuracy_mean",
              "accuracy_std", "rank")  # fmt: skip
-    path = folder / "table1.csv"
-    rows = [r for r in read_csv(path) if r["draw"] == "1"] if path.is_file() else []
+    rows = [r for r in _noted(folder, "table1") if r["draw"] == "1" and r["dataset"] in datasets]
     for row in rows:
         row["accuracy_mean"] = f"{float(row['accuracy_mean']):.1f}"
         row["accuracy_std"] = f"{float(row['accuracy_std']):.1f}"

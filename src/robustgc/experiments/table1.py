@@ -43,14 +43,17 @@ def compute(
     store = Store(folder / "table1-trials.csv")
     yield from run(trial, keys(datasets, repeats, seed), store, jobs=jobs)
     rows = [
-        row for row in store.read() if int(row["seed"]) == seed and int(row["repeat"]) < repeats
+        row
+        for row in store.read()
+        if int(row["seed"]) == seed
+        and (row["dataset"] not in datasets or int(row["repeat"]) < repeats)
     ]
-    cells, curves = summary(rows)
+    cells, curves = summary(rows, seed)
     write_csv(folder / "table1.csv", cells)
     write_csv(folder / "tuning.csv", curves)
 
 
-def summary(rows: list[dict[str, str]]) -> tuple[list[Record], list[Record]]:
+def summary(rows: list[dict[str, str]], seed: int) -> tuple[list[Record], list[Record]]:
     """Return one record per cell, and one per point of the tuning curves.
 
     "Perfect validation": the parameter of a cell is the one with the best mean test accuracy.
@@ -76,7 +79,7 @@ def summary(rows: list[dict[str, str]]) -> tuple[list[Record], list[Record]]:
             cells.append({**where, "model": m, "parameter": best[m],
                           "accuracy_mean": round(float(a.mean()), 4),
                           "accuracy_std": round(float(a.std(ddof=1)), 4) if len(a) > 1 else 0.0,
-                          "rank": rank[m], "repeats": len(a)})  # fmt: skip
+                          "rank": rank[m], "repeats": len(a), "seed": seed})  # fmt: skip
             for p, values in sorted(models[m].items()):
                 if draw == 1 and m != "PF-RobustGC":
                     curves.append({**where, "model": m, "parameter": p,
@@ -120,6 +123,7 @@ def compare(cells: list[dict[str, str]]) -> list[Record]:
         in_spread = min(spread) <= their_mean <= max(spread)
         within = abs(errors) <= 3 or abs(mean - their_mean) <= 1.5
         rows.append({**{k: cell[k] for k in ("dataset", "percent_labelled", "n_labelled", "model")},
+                     "repeats": n, "seed": cell["seed"],
                      "ours_mean": mean, "ours_std": std, "ours_rank": int(cell["rank"]),
                      "paper_mean": their_mean, "paper_std": their_std,
                      "paper_rank": int(theirs["rank"]), "standard_errors": round(errors, 2),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from robustgc.report.style import COLOUR, LINE, MARKER, MODELS, figure, legend, read
+from robustgc.report.style import CLASS, COLOUR, LINE, MARKER, MODELS, figure, flat, legend, read
 
 Rows = list[dict[str, str]]
 
@@ -55,12 +55,13 @@ def conditioning(data: Path, out: Path) -> None:
     rows = read(data / "conditioning.csv")
     with figure(out, "conditioning", figsize=(6, 3.4)) as (_, ax):
         kinds = (("positive semi-definite", "positive"), ("indefinite", "negative"))
-        for kind, colour in kinds:
+        for kind, side in kinds:
+            colour = CLASS[side]
             part = [r for r in rows if r["weights"] == kind]
             eta = [float(r["eta"]) for r in part]
-            ax.semilogy(eta, [float(r["bound"]) for r in part], "--", color=COLOUR[colour],
+            ax.semilogy(eta, [float(r["bound"]) for r in part], "--", color=colour,
                         label=f"{kind}: bound")  # fmt: skip
-            ax.semilogy(eta, [float(r["true"]) for r in part], "o", color=COLOUR[colour],
+            ax.semilogy(eta, [float(r["true"]) for r in part], "o", color=colour,
                         markersize=4, label=f"{kind}: true")  # fmt: skip
         ax.set(xlabel="eta = gamma / lambda_1", ylabel="condition number")
         ax.legend()
@@ -76,15 +77,15 @@ def moons(data: Path, out: Path) -> None:
             x = np.unique([float(r["x"]) for r in part])
             y = np.unique([float(r["y"]) for r in part])
             side = np.sign([float(r["f"]) for r in part]).reshape(len(y), len(x))
-            ax.contourf(x, y, np.nan_to_num(side), levels=[-2, -0.5, 0.5, 2],
-                        colors=[COLOUR["negative"], "white", COLOUR["positive"]],
-                        alpha=0.3)  # fmt: skip
+            colours = [CLASS["negative"], CLASS["positive"]]
+            ax.pcolormesh(x, y, np.ma.masked_invalid(side), cmap=flat(colours), vmin=-1, vmax=1,
+                          alpha=0.35, rasterized=True)  # fmt: skip
             outside = np.isnan(side).mean()
             for name in ("negative", "positive"):
                 for labelled, style in (("0", {"s": 9}), ("1", {"s": 60, "marker": "*"})):
                     here = [p for p in points if p["truth"] == name and p["labelled"] == labelled]
                     ax.scatter([float(p["x"]) for p in here], [float(p["y"]) for p in here],
-                               color=COLOUR[name], edgecolors="black", linewidths=0.5,
+                               color=CLASS[name], edgecolors="black", linewidths=0.5,
                                label=f"{name}, {'labelled' if labelled == '1' else 'unlabelled'}",
                                **style)  # fmt: skip
             ax.grid(visible=False)
@@ -169,8 +170,8 @@ def outofsample(data: Path, out: Path) -> None:
     rows = read(data / "outofsample.csv")
     size = [int(r["size"]) for r in rows]
     with figure(out, "outofsample", figsize=(7, 3.6)) as (_, ax):
-        kinds = (("accuracy", "#56B4E9", "-", "subgraph, extended out of sample"),
-                 ("complete", COLOUR["PF-RobustGC"], "-.", "complete graph"))  # fmt: skip
+        kinds = (("accuracy", COLOUR["PF-RobustGC"], "-", "subgraph, extended out of sample"),
+                 ("complete", "#555555", "-.", "complete graph"))  # fmt: skip
         for kind, colour, line, label in kinds:
             mean, low, high = (
                 [float(r[f"{kind}_{what}"]) for r in rows] for what in ("mean", "min", "max")

@@ -12,9 +12,8 @@ COLOUR = {
     "BelkGC": "#009E73",
     "RobustGC": "#0072B2",
     "PF-RobustGC": "#D55E00",
-    "positive": "#0072B2",
-    "negative": "#D55E00",
 }
+CLASS = {"positive": "#56B4E9", "negative": "#CC79A7"}
 LINE = {"ZhouGC": ":", "BelkGC": "--", "RobustGC": "-", "PF-RobustGC": "-."}
 MARKER = {"ZhouGC": "^", "BelkGC": "s", "RobustGC": "o", "PF-RobustGC": "D"}
 MODELS = tuple(LINE)
@@ -34,6 +33,14 @@ def pyplot() -> Any:
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     return plt
+
+
+def flat(colours: list[str]) -> Any:
+    """Return a colour map of these colours and nothing between them."""
+    pyplot()
+    from matplotlib.colors import ListedColormap  # noqa: PLC0415
+
+    return ListedColormap(colours)
 
 
 def read(path: Path) -> list[dict[str, str]]:
