@@ -9,7 +9,7 @@ import robustgc
 
 ROOT = Path(robustgc.__file__).parent
 ORDER = [
-    "weights", "graph", "solve", "iterative", "spectrum", "labels", "models", "extension",
+    "weights", "graph", "solve", "iterative", "spectrum", "kernel", "labels", "models", "extension",
     "affinity", "selection", "transduction", "_classifier", "estimators", "datasets",
     "experiments", "report", "cli",
 ]  # fmt: skip

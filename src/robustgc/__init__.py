@@ -7,10 +7,10 @@ The estimators `RobustGC`, `ZhouGC` and `BelkinGC` follow scikit-learn; the func
 from robustgc.estimators import BelkinGC, RobustGC, ZhouGC
 from robustgc.extension import extend
 from robustgc.graph import Graph
+from robustgc.kernel import node_kernel
 from robustgc.models import (
     belkin,
     condition_bound,
-    node_kernel,
     robust,
     robust_path,
     zhou,

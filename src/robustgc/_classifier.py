@@ -1,5 +1,6 @@
 """What the estimators share: reading input, solving by component, answering for new points."""
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from robustgc.weights import Array
 BLOCK = 2**24  # kernel values held at a time when new points are answered: 128 MB
 
 
-class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
+class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
     """Base of the estimators; a subclass says how one connected graph is solved."""
 
     # Parameters that every subclass takes in its __init__.
@@ -34,17 +35,16 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unus
     _solves_one_class = False
     _rounding = 64 * float(np.finfo(float).eps)
 
+    @abstractmethod
     def _check_parameters(self) -> None:
         """Refuse the model's own parameters before any work is done."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _solve(self, graph: Graph, Y: Array, psd: bool) -> tuple[Solution, Certificate]:
         """Solve one connected component for a block of +1 / -1 / 0 columns."""
-        raise NotImplementedError
 
     def _publish(self, certificate: Certificate) -> None:
         """Set the model's own fitted attributes from the largest component that was solved."""
-        raise NotImplementedError
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Answer for every node from the labels of a few.
@@ -224,8 +224,6 @@ def _as_float(X: Any) -> Any:
 
 
 def _same(A: Any, B: Any) -> bool:
-    if sp.issparse(A) != sp.issparse(B):
-        return False
     if sp.issparse(A):
         return A is B or (A.nnz == B.nnz and (A != B).nnz == 0)
     return bool(np.array_equal(A, B))

@@ -197,9 +197,6 @@ class ZhouGC(GraphClassifier):
             graph.n, solution.residual, solution.n_iter, extension=-gamma, gamma=gamma
         )
 
-    def _publish(self, certificate: Certificate) -> None:
-        """Nothing beyond the shared attributes."""
-
 
 @_documented
 class BelkinGC(GraphClassifier):
@@ -265,6 +262,3 @@ class BelkinGC(GraphClassifier):
         p = min(int(self.n_vectors), graph.n)
         solution = belkin(graph, Y, n_vectors=p, laplacian=self.laplacian)
         return solution, Certificate(graph.n, solution.residual, solution.n_iter, extension=0.0)
-
-    def _publish(self, certificate: Certificate) -> None:
-        """Nothing beyond the shared attributes."""

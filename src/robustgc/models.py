@@ -19,7 +19,7 @@ from robustgc.solve import (
     relative_residual,
     solve_shifted,
 )
-from robustgc.spectrum import eigenpairs, full_spectrum, lambda_1, tiny_modes
+from robustgc.spectrum import Spectrum, eigenpairs, full_spectrum, lambda_1, tiny_modes
 from robustgc.weights import Array
 
 # ZhouGC's matrix is singular to working precision for a gamma below.
@@ -72,17 +72,21 @@ def robust_path(
     lambda_1 and a factorisation, where one was needed, are shared.
     """
     Y, limit = _label_columns(graph, y), lambda_1(graph)
-    return [_robust(graph, Y, _checked_gamma(gamma, limit), tol) for gamma in gammas]
-
-
-def _robust(graph: Graph, Y: Array, gamma: float, tol: float) -> Solution:
-    """Answer the tiny modes in closed form, the others by a filter or a solve."""
+    checked = [_checked_gamma(gamma, limit) for gamma in gammas]
     modes = tiny_modes(graph)
+    if graph.n > SMALL:
+        return [_robust_iterated(graph, Y, gamma, modes, tol) for gamma in checked]
+    values = full_spectrum(graph).values
+    weights = [np.append(0.0, gamma / (values[1:] - gamma)) for gamma in checked]
+    return [
+        Solution(f, _residual(graph, f, Y, gamma, -gamma, modes.vectors))
+        for f, gamma in zip(_filtered(graph, Y, weights), checked, strict=True)
+    ]
+
+
+def _robust_iterated(graph: Graph, Y: Array, gamma: float, modes: Spectrum, tol: float) -> Solution:
+    """Answer the tiny modes in closed form and solve for the others."""
     V = modes.vectors
-    if graph.n <= SMALL:
-        values = full_spectrum(graph).values
-        f = _filtered(graph, Y, np.append(0.0, gamma / (values[1:] - gamma)))
-        return Solution(f, _residual(graph, f, Y, gamma, -gamma, V))
     rest = solve_shifted(graph, Y, -gamma, off=V, tol=tol)
     weights = np.append(0.0, gamma / (modes.values[1:] - gamma))
     return Solution(
@@ -132,14 +136,14 @@ def zhou_path(
             for gamma in gammas
         ]
     values, v0 = full_spectrum(graph).values, graph.v0[:, None]
-    found = []
-    for gamma in gammas:
-        if gamma >= 1:
-            found.append(_propagated(graph, Y, gamma))
-            continue
-        f = _filtered(graph, Y, gamma / (values + gamma))
-        found.append(Solution(f, _residual(graph, f, Y, gamma, gamma, v0)))
-    return found
+    low = [gamma for gamma in gammas if gamma < 1]
+    filtered = dict(zip(low, _filtered(graph, Y, [g / (values + g) for g in low]), strict=True))
+    return [
+        Solution(filtered[g], _residual(graph, filtered[g], Y, g, g, v0))
+        if g < 1
+        else _propagated(graph, Y, g)
+        for g in gammas
+    ]
 
 
 def _propagated(graph: Graph, Y: Array, gamma: float) -> Solution:
@@ -218,38 +222,16 @@ def condition_bound(graph: Graph, gamma: float, *, positive_semidefinite: bool =
     return ((1.0 if positive_semidefinite else 2.0) - gamma) / (limit - gamma)
 
 
-def node_kernel(graph: Graph, i: ArrayLike, j: ArrayLike) -> Array:
-    """Return ``K(i, j) = e_i' L_N^+ e_j``, the reproducing kernel of the paper's Remark 2.
-
-    Parameters
-    ----------
-    graph : Graph
-    i, j : int or array-like of int
-        Nodes; the answer has one row per ``i`` and one column per ``j``.
-
-    Examples
-    --------
-    >>> from robustgc import Graph, node_kernel
-    >>> node_kernel(Graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), 0, [0, 1, 2])
-    array([[ 0.625 , -0.1767767, -0.375 ]])
-    """
-    rows, cols = (np.atleast_1d(np.asarray(nodes)) for nodes in (i, j))
-    for nodes in (rows, cols):
-        if nodes.dtype.kind not in "iu" or nodes.min() < 0 or nodes.max() >= graph.n:
-            raise ValueError(f"Nodes must be integers from 0 to {graph.n - 1}; got {nodes}.")
-    if graph.n <= SMALL:
-        spectrum = full_spectrum(graph)
-        V = spectrum.vectors[:, 1:]
-        return np.asarray((V[rows] / spectrum.values[1:]) @ V[cols].T)
-    units = np.zeros((graph.n, cols.size))
-    units[cols, np.arange(cols.size)] = 1.0
-    return np.asarray(solve_shifted(graph, units, 0.0, tol=1e-12).f[rows])
-
-
-def _filtered(graph: Graph, Y: Array, weights: Array) -> Array:
-    """Return ``sum_l w_l (v_l' y) v_l``."""
+def _filtered(graph: Graph, Y: Array, weights: list[Array]) -> list[Array]:
+    """Return ``sum_l w_l (v_l' y) v_l`` for each set of weights: two products with V in all."""
+    if not weights:
+        return []
     V = full_spectrum(graph).vectors
-    return np.asarray(V @ ((V.T @ Y).T * weights).T)
+    coefficients = V.T @ Y
+    stacked = np.stack([(coefficients.T * w).T for w in weights])
+    columns = np.moveaxis(stacked, 0, -1).reshape(graph.n, -1)
+    found = (V @ columns).reshape(*Y.shape, len(weights))
+    return [np.ascontiguousarray(found[..., k]) for k in range(len(weights))]
 
 
 def _residual(

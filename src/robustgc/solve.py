@@ -43,7 +43,7 @@ class Solution:
     residual : float
         Norm of the equation's residual relative to its right-hand side, the worst column.
     n_iter : int
-        Iterations of conjugate gradients; 0 for a direct method.
+        Iterations of the method; 0 for a direct one.
     """
 
     f: Array

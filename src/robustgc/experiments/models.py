@@ -1,14 +1,12 @@
 """The paper's four models over their parameter grids, on one label vector."""
 
-from collections.abc import Callable
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph import Graph
-from robustgc.models import belkin, zhou_path
-from robustgc.spectrum import full_spectrum
+from robustgc.labels import draw, flip
+from robustgc.models import belkin, robust_path, zhou_path
+from robustgc.spectrum import lambda_1
 from robustgc.weights import Array
 
 MODELS = ("ZhouGC", "BelkGC", "RobustGC", "PF-RobustGC")
@@ -22,22 +20,16 @@ def decisions(graph: Graph, y: Array) -> dict[str, tuple[Array, Array]]:
 
     One decomposition of the graph serves all parameters, label sets and repeats.
     """
-    spectrum = full_spectrum(graph)
-    values, V = spectrum.values, spectrum.vectors
-    c = (V.T @ y)[:, None]
     etas = np.append(ETAS, 0.9)
-    gammas = etas * values[1]
-    robust = np.zeros((graph.n, len(etas)))
-    robust[1:] = gammas / (values[1:, None] - gammas)
-    F = V @ (robust * c)
-    vectors = np.arange(1, min(GRID, graph.n) + 1)
-    projections = np.column_stack([belkin(graph, y, n_vectors=int(p)).f for p in vectors])
-    zhou = np.column_stack([solution.f for solution in zhou_path(graph, y, GAMMAS)])
+    robust = [solution.f for solution in robust_path(graph, y, etas * lambda_1(graph))]
+    zhou = [solution.f for solution in zhou_path(graph, y, GAMMAS)]
+    vectors = range(1, min(GRID, graph.n) + 1)
+    projected = [belkin(graph, y, n_vectors=p).f for p in vectors]
     return {
-        "ZhouGC": (GAMMAS, zhou),
-        "BelkGC": (vectors.astype(float), projections),
-        "RobustGC": (ETAS, F[:, :-1]),
-        "PF-RobustGC": (etas[-1:], F[:, -1:]),
+        "ZhouGC": (GAMMAS, np.column_stack(zhou)),
+        "BelkGC": (np.array(vectors, dtype=float), np.column_stack(projected)),
+        "RobustGC": (ETAS, np.column_stack(robust[:-1])),
+        "PF-RobustGC": (etas[-1:], robust[-1][:, None]),
     }
 
 
@@ -55,21 +47,10 @@ def accuracies(graph: Graph, truth: Array, y: Array) -> list[dict[str, str | int
 
 def label(truth: Array, n_labels: int, rng: np.random.Generator, n_wrong: int = 0) -> Array:
     """Label nodes evenly at random until both classes occur, then flip some labels."""
-    while True:
-        nodes = rng.choice(len(truth), size=n_labels, replace=False)
-        if abs(truth[nodes].sum()) < n_labels:
-            break
+    nodes = draw(truth, n_labels, rng)
     y = np.zeros(len(truth))
-    y[nodes] = truth[nodes]
-    y[nodes[:n_wrong]] *= -1
+    y[nodes] = flip(truth[nodes], n_wrong, [-1.0, 1.0], rng)[0]
     return y
-
-
-def remembered(
-    build: Callable[..., tuple[Graph, Array]],
-) -> Callable[..., tuple[Graph, Array]]:
-    """Keep the few graphs a process works on, with their decompositions."""
-    return lru_cache(maxsize=4)(build)
 
 
 def signs(labels: NDArray[np.str_], positive: str) -> Array:

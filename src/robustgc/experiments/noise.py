@@ -1,12 +1,13 @@
 """Figures: the two block models, and robustness of the four models to label noise on them."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from robustgc.datasets import two_blocks
-from robustgc.experiments.models import MODELS, accuracies, label, remembered, signs
+from robustgc.experiments.models import MODELS, accuracies, label, signs
 from robustgc.experiments.records import Key, Record, Store, generator, run, write_csv
 from robustgc.graph import Graph
 from robustgc.weights import Array
@@ -16,7 +17,7 @@ LABELS = (10, 20, 30, 40, 50)
 NOISE = (0, 10, 20, 30, 40)
 
 
-@remembered
+@lru_cache(maxsize=4)  # the few graphs a process works on, with their decompositions
 def problem(connectivity: str, seed: int) -> tuple[Graph, Array]:
     """Return one block model of 200 nodes and its truth."""
     data = two_blocks(200, 0.7, CONNECTIVITY[connectivity], seed=seed)

@@ -6,11 +6,13 @@ and a zero diagonal. The USPS subset and the block-model draw are unknown; draw 
 and draws 2 to 5 show the spread.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from robustgc.affinity import Gaussian, Nearest
 from robustgc.datasets import fetch_usps, load_karate, load_polblogs, load_polbooks, three_blocks
-from robustgc.experiments.models import remembered, signs
+from robustgc.experiments.models import signs
 from robustgc.graph import Graph
 from robustgc.weights import Array
 
@@ -28,7 +30,7 @@ def n_labelled(dataset: str, percent: int) -> int:
     return 2 if count == 1 else count
 
 
-@remembered
+@lru_cache(maxsize=4)  # the few graphs a process works on, with their decompositions
 def problem(dataset: str, draw: int = 1) -> tuple[Graph, Array]:
     """Return the graph and the truth as +1 / -1."""
     if dataset == "karate":
