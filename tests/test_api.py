@@ -10,9 +10,9 @@ import pytest
 import robustgc
 
 PUBLIC = [
-    "BelkinGC", "Graph", "NotConvergedError", "NotConvexError", "RobustGC", "Solution", "Spectrum",
-    "ZhouGC", "belkin", "condition_bound", "eigenpairs", "extend", "full_spectrum", "lambda_1",
-    "leave_one_out", "node_kernel", "robust", "robust_path", "zhou", "zhou_path",
+    "CSR", "BelkinGC", "Graph", "NotConvergedError", "NotConvexError", "RobustGC", "Solution",
+    "Spectrum", "ZhouGC", "belkin", "condition_bound", "eigenpairs", "extend", "full_spectrum", 
+    "lambda_1", "leave_one_out", "node_kernel", "robust", "robust_path", "zhou", "zhou_path",
 ]  # fmt: skip
 
 

@@ -9,8 +9,8 @@ import robustgc
 
 ROOT = Path(robustgc.__file__).parent
 ORDER = [
-    "weights", "graph", "solve", "iterative", "spectrum", "kernel", "labels", "models", "extension",
-    "affinity", "selection", "transduction", "_classifier", "estimators", "datasets",
+    "_kernels", "parallel", "csr", "weights", "graph", "solve", "iterative", "spectrum", "kernel",
+    "labels", "models", "extension", "affinity", "selection", "transduction", "_classifier", "estimators", "datasets",
     "experiments", "report", "cli",
 ]  # fmt: skip
 
@@ -37,7 +37,7 @@ def test_every_module_imports_only_from_lower_layers():
 
 
 def test_import_loads_neither_pictures_nor_command_line_nor_server():
-    heavy = "matplotlib robustgc.cli typer click http.server uvicorn"
+    heavy = "matplotlib robustgc.cli typer click numba pyamg faiss http.server uvicorn"
     code = f"import sys, robustgc; print([m for m in {heavy.split()!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

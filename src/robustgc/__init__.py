@@ -4,6 +4,7 @@ The estimators `RobustGC`, `ZhouGC` and `BelkinGC` follow scikit-learn; the func
 `zhou`, `belkin` and the rest follow the paper, on a `Graph`.
 """
 
+from robustgc.csr import CSR
 from robustgc.estimators import BelkinGC, RobustGC, ZhouGC
 from robustgc.extension import extend
 from robustgc.graph import Graph
@@ -23,6 +24,7 @@ from robustgc.spectrum import Spectrum, eigenpairs, full_spectrum, lambda_1
 __version__ = "0.1.0"
 
 __all__ = [
+    "CSR",
     "BelkinGC",
     "Graph",
     "NotConvergedError",

@@ -1,0 +1,151 @@
+"""Compiled loops over the rows of a sparse matrix; each call covers the rows a to b - 1.
+
+They release the interpreter lock, so `robustgc.parallel` runs them side by side on ranges of rows.
+Every row is summed in storage order: the number of threads changes no digit of a product.
+Indices are read as unsigned numbers, which spares the test for negative ones in the inner loop.
+"""
+
+from typing import Any
+
+import numba
+import numpy as np
+
+_compiled = numba.njit(nogil=True, error_model="numpy", cache=True)
+
+
+@_compiled
+def product(indptr: Any, indices: Any, data: Any, u: Any, out: Any, a: int, b: int) -> None:
+    """Store ``sum_j w_ij u_j``; ``data = None`` means that every stored weight is 1.
+
+    A row is read for four columns at a time, with the sums in registers; for more columns its
+    entries are still in cache.
+    """
+    columns = u.shape[1]
+    zero, one = u.dtype.type(0), u.dtype.type(1)
+    for i in range(a, b):
+        first, last = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        c = 0
+        while c + 4 <= columns:
+            s0, s1, s2, s3 = zero, zero, zero, zero
+            for p in range(first, last):
+                j = np.uint64(indices[p])
+                w = one if data is None else data[p]
+                s0 += w * u[j, c]
+                s1 += w * u[j, c + 1]
+                s2 += w * u[j, c + 2]
+                s3 += w * u[j, c + 3]
+            out[i, c], out[i, c + 1], out[i, c + 2], out[i, c + 3] = s0, s1, s2, s3
+            c += 4
+        while c + 2 <= columns:
+            s0, s1 = zero, zero
+            for p in range(first, last):
+                j = np.uint64(indices[p])
+                w = one if data is None else data[p]
+                s0 += w * u[j, c]
+                s1 += w * u[j, c + 1]
+            out[i, c], out[i, c + 1] = s0, s1
+            c += 2
+        if c < columns:
+            s0 = zero
+            for p in range(first, last):
+                w = one if data is None else data[p]
+                s0 += w * u[np.uint64(indices[p]), c]
+            out[i, c] = s0
+
+
+@_compiled
+def laplacian(
+    indptr: Any, indices: Any, data: Any, scale: Any, u: Any, out: Any, a: int, b: int
+) -> None:
+    """Store ``scale_i sum_j w_ij (u_i - u_j)``.
+
+    From differences: self-loops drop out, and nothing cancels where neighbours are nearly equal.
+    """
+    columns = u.shape[1]
+    zero, one = u.dtype.type(0), u.dtype.type(1)
+    for i in range(a, b):
+        first, last = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        c = 0
+        while c + 4 <= columns:
+            s0, s1, s2, s3 = zero, zero, zero, zero
+            u0, u1, u2, u3 = u[i, c], u[i, c + 1], u[i, c + 2], u[i, c + 3]
+            for p in range(first, last):
+                j = np.uint64(indices[p])
+                w = one if data is None else data[p]
+                s0 += w * (u0 - u[j, c])
+                s1 += w * (u1 - u[j, c + 1])
+                s2 += w * (u2 - u[j, c + 2])
+                s3 += w * (u3 - u[j, c + 3])
+            out[i, c], out[i, c + 1] = s0 * scale[i], s1 * scale[i]
+            out[i, c + 2], out[i, c + 3] = s2 * scale[i], s3 * scale[i]
+            c += 4
+        while c + 2 <= columns:
+            s0, s1, u0, u1 = zero, zero, u[i, c], u[i, c + 1]
+            for p in range(first, last):
+                j = np.uint64(indices[p])
+                w = one if data is None else data[p]
+                s0 += w * (u0 - u[j, c])
+                s1 += w * (u1 - u[j, c + 1])
+            out[i, c], out[i, c + 1] = s0 * scale[i], s1 * scale[i]
+            c += 2
+        if c < columns:
+            s0, u0 = zero, u[i, c]
+            for p in range(first, last):
+                w = one if data is None else data[p]
+                s0 += w * (u0 - u[np.uint64(indices[p]), c])
+            out[i, c] = s0 * scale[i]
+
+
+@_compiled
+def inspect(indptr: Any, indices: Any, data: Any, degrees: Any, found: Any, a: int, b: int) -> None:
+    """Read every stored entry once: degrees, and in `found` what the checks need to know.
+
+    found[0]: entries out of order, repeated or out of range; [1]: not finite or negative; [2]:
+    zero; [3]: on the diagonal; [4]: the smallest and [5]: the largest weight.
+    """
+    n = np.uint64(len(indptr) - 1)
+    for i in range(a, b):
+        total, before = 0.0, -1
+        for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            j = indices[p]
+            w = 1.0 if data is None else np.float64(data[p])
+            found[0] += j <= before or np.uint64(j) >= n
+            found[1] += not (0.0 <= w < np.inf)
+            found[2] += w == 0.0
+            found[3] += j == i
+            found[4] = min(found[4], w)
+            found[5] = max(found[5], w)
+            total += w
+            before = j
+        degrees[i] = total
+
+
+@_compiled
+def _mixed(x: Any) -> Any:
+    """Scatter the bits of a 64-bit number (the finaliser of splitmix64)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@_compiled
+def asymmetry(indptr: Any, indices: Any, bits: Any, found: Any, a: int, b: int) -> None:
+    """Add a hash of every entry above the diagonal, subtract that of its mirror below.
+
+    Modulo 2^64 the sum is 0 if the matrix is symmetric to the last bit, and otherwise only with
+    probability 2^-64: one pass over the entries and no second matrix.
+    """
+    total = np.uint64(0)
+    for i in range(a, b):
+        row = np.uint64(i)
+        for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            j = np.uint64(indices[p])
+            low, high = min(row, j), max(row, j)
+            h = _mixed(_mixed(low * np.uint64(0x9E3779B97F4A7C15) + high) + np.uint64(1))
+            if bits is not None:
+                h = _mixed(h ^ bits[p])
+            if j > row:
+                total += h
+            elif j < row:
+                total -= h
+    found[0] = total

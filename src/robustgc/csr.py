@@ -1,0 +1,154 @@
+"""Sparse weights as large as memory: rows of column numbers, without the weights if all are equal.
+
+scipy gives row pointers and columns the same integer type, so beyond 2^31 entries it doubles the
+columns, and it always stores a weight per entry. Here a billion unweighted edges take 8 GB, and
+they may stay in files that are mapped into memory.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from robustgc import parallel
+
+FORMAT = "robustgc-csr"
+VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class CSR:
+    """A square sparse matrix in rows.
+
+    Attributes
+    ----------
+    indptr : ndarray of int, shape (N + 1,)
+        Where each row starts; row i has the entries ``indptr[i]`` to ``indptr[i + 1] - 1``.
+    indices : ndarray of int, shape (entries,)
+        The columns, ascending in every row.
+    data : ndarray of float or None
+        The weights; None: every stored weight is 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustgc import CSR
+    >>> path = CSR(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1], dtype=np.int32))
+    >>> path @ np.array([1.0, 10.0, 100.0])
+    array([ 10., 101.,  10.])
+    """
+
+    indptr: NDArray[Any]
+    indices: NDArray[Any]
+    data: NDArray[Any] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.indptr) - 1, len(self.indptr) - 1
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored entries, twice the number of edges."""
+        return len(self.indices)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        weights = 0 if self.data is None else self.data.nbytes
+        return int(self.indptr.nbytes + self.indices.nbytes + weights)
+
+    def cuts(self, parts: int | None = None) -> NDArray[np.int64]:
+        """Cut the rows into ranges of about equal work, by default one per thread."""
+        if parts is None:
+            alone = self.nnz + len(self.indptr) < parallel.ALONE
+            parts = 1 if alone else parallel.n_threads()
+        return parallel.even_entries(self.indptr, parts)
+
+    def __matmul__(self, X: NDArray[Any]) -> NDArray[Any]:
+        columns = np.ascontiguousarray(X.reshape(len(X), -1))
+        out = np.empty_like(columns)
+        product = parallel.loops().product
+        parallel.run(product, self.cuts(), self.indptr, self.indices, self.data, columns, out)
+        return out.reshape(X.shape)
+
+    @classmethod
+    def from_scipy(cls, W: Any) -> "CSR":
+        """Share the arrays of a scipy CSR matrix; weights that are all 1 are left out."""
+        unit = W.nnz > 0 and bool((W.data == 1).all())
+        return cls(W.indptr, W.indices, None if unit else W.data)
+
+    def to_scipy(self) -> Any:
+        """Return a scipy ``csr_array`` in float64; scipy copies the columns if it needs 64 bits."""
+        data = np.ones(self.nnz) if self.data is None else self.data.astype(np.float64, copy=False)
+        return sp.csr_array((data, self.indices, self.indptr), shape=self.shape)
+
+    @classmethod
+    def open(cls, folder: str | Path) -> "CSR":
+        """Open a folder written by `save` or `robustgc.build_csr`, mapped into memory."""
+        path = Path(folder)
+        manifest = _manifest(path)
+        arrays = {}
+        for name in ("indptr", "indices", *(["data"] if manifest["weights"] != "unit" else [])):
+            try:
+                arrays[name] = np.load(path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+            except (OSError, ValueError) as failure:
+                raise ValueError(
+                    f"{path / name}.npy cannot be read ({failure}). Build the folder again."
+                ) from failure
+        graph = cls(**arrays)
+        nodes, entries = manifest["nodes"], manifest["entries"]
+        lengths = [len(array) for array in arrays.values()]
+        if lengths != [nodes + 1, entries, entries][: len(lengths)] or graph.indptr[-1] != entries:
+            raise ValueError(
+                f"The folder {path} should hold {nodes} nodes and {entries} entries by its "
+                f"manifest, but its arrays have {lengths} values. Build the folder again."
+            )
+        return graph
+
+    def save(self, folder: str | Path) -> None:
+        """Write a folder of plain .npy files; the manifest comes last, so a killed run shows."""
+        path = Path(folder)
+        if path.exists():
+            raise FileExistsError(f"{path} exists already; remove it or choose another name.")
+        path.mkdir(parents=True)
+        np.save(path / "indptr.npy", self.indptr)
+        np.save(path / "indices.npy", self.indices)
+        if self.data is not None:
+            np.save(path / "data.npy", self.data)
+        write_manifest(
+            path, self.shape[0], self.nnz, None if self.data is None else self.data.dtype
+        )
+
+
+def write_manifest(path: Path, nodes: int, entries: int, weights: Any) -> None:
+    """Finish a folder: without its manifest it does not open."""
+    about = {"format": FORMAT, "version": VERSION, "nodes": int(nodes), "entries": int(entries)}
+    about["weights"] = "unit" if weights is None else str(np.dtype(weights))
+    partial = path / "manifest.json.partial"
+    partial.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    partial.rename(path / "manifest.json")
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    try:
+        about = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
+    except FileNotFoundError as failure:
+        raise FileNotFoundError(
+            f"{path} has no manifest.json: it is not a graph folder, or the run that wrote it was "
+            "stopped. Build it again with robustgc.build_csr."
+        ) from failure
+    except ValueError as failure:
+        raise ValueError(f"{path / 'manifest.json'} is damaged ({failure}).") from failure
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise ValueError(f"{path / 'manifest.json'} does not describe a {FORMAT} folder.")
+    if about.get("version") != VERSION:
+        raise ValueError(
+            f"{path} has format version {about.get('version')}; this version of robustgc reads "
+            f"version {VERSION}."
+        )
+    return about

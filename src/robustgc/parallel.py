@@ -1,0 +1,89 @@
+"""Run compiled loops over ranges of rows on all cores.
+
+Plain threads: the loops release the interpreter lock. Unlike the threading layers of numba this
+may be called from several threads at once and after a fork.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib import import_module
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+ALONE = 2**15  # rows and entries below which starting threads costs more than it saves
+
+
+def n_threads() -> int:
+    """Return how many threads to use: ``ROBUSTGC_NUM_THREADS``, else the cores of this process."""
+    asked = os.environ.get("ROBUSTGC_NUM_THREADS", "")
+    if asked:
+        if not asked.isdigit() or int(asked) < 1:
+            raise ValueError(f"ROBUSTGC_NUM_THREADS={asked!r} is not a whole number >= 1.")
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def even_rows(n: int, parts: int) -> NDArray[np.int64]:
+    """Cut n rows into equal ranges."""
+    return np.linspace(0, n, parts + 1).astype(np.int64)
+
+
+def even_entries(indptr: NDArray[Any], parts: int) -> NDArray[np.int64]:
+    """Cut rows into ranges with about equal numbers of entries and rows together."""
+    n = len(indptr) - 1
+    targets = np.linspace(0, int(indptr[-1]) + n, parts + 1)
+    # A row costs about as much as an entry; entries + rows before row i is indptr[i] + i.
+    low, high = np.zeros(parts + 1, dtype=np.int64), np.full(parts + 1, n, dtype=np.int64)
+    while (low < high).any():  # bisection: no second array as long as indptr
+        middle = (low + high) // 2
+        short = indptr[middle] + middle < targets
+        low, high = np.where(short, middle + 1, low), np.where(short, high, middle)
+    low[0], low[-1] = 0, n
+    return low
+
+
+@cache
+def loops() -> Any:
+    """Return `robustgc._kernels`, imported on first use: numba takes half a second to load."""
+    return import_module("robustgc._kernels")
+
+
+@cache
+def _pool(process: int, threads: int) -> ThreadPoolExecutor:
+    """Keep the threads between calls; a forked child makes its own."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="robustgc")
+
+
+def run(loop: Callable[..., None], cuts: NDArray[np.int64], *args: Any) -> None:
+    """Call ``loop(*args, a, b)`` for every range of rows, side by side."""
+    ranges = [(int(a), int(b)) for a, b in pairwise(cuts) if a < b]
+    if len(ranges) <= 1:
+        for a, b in ranges:
+            loop(*args, a, b)
+        return
+    pool = _pool(os.getpid(), n_threads())
+    waiting = [pool.submit(loop, *args, a, b) for a, b in ranges]
+    for done in waiting:
+        done.result()
+
+
+def collect(
+    loop: Callable[..., None], cuts: NDArray[np.int64], *args: Any, found: NDArray[Any]
+) -> NDArray[Any]:
+    """Like `run`, with a row of results for every range, which the loop fills.
+
+    The ranges, and so the order of sums over them, do not depend on the number of threads.
+    """
+    parts = np.repeat(found[None], len(cuts) - 1, axis=0)
+
+    def one(k: int, last: int) -> None:
+        for part in range(k, last):
+            loop(*args, parts[part], int(cuts[part]), int(cuts[part + 1]))
+
+    run(one, np.linspace(0, len(parts), min(n_threads(), len(parts)) + 1).astype(np.int64))
+    return parts
