@@ -5,6 +5,7 @@ The estimators `RobustGC`, `ZhouGC` and `BelkinGC` follow scikit-learn; the func
 """
 
 from robustgc.csr import CSR
+from robustgc.engines import lambda_1
 from robustgc.estimators import BelkinGC, RobustGC, ZhouGC
 from robustgc.extension import extend
 from robustgc.graph import Graph
@@ -17,9 +18,9 @@ from robustgc.models import (
     zhou,
     zhou_path,
 )
+from robustgc.outcome import NotConvergedError, NotConvexError, Solution
 from robustgc.selection import leave_one_out
-from robustgc.solve import NotConvergedError, NotConvexError, Solution
-from robustgc.spectrum import Spectrum, eigenpairs, full_spectrum, lambda_1
+from robustgc.spectrum import Spectrum, eigenpairs, full_spectrum
 
 __version__ = "0.1.0"
 

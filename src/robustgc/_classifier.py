@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from robustgc import affinity as affinities
 from robustgc.graph import Graph
 from robustgc.labels import encode, recode
-from robustgc.solve import Solution
+from robustgc.outcome import Solution
 from robustgc.transduction import Certificate, Transduction, decide, transduce
 from robustgc.weights import Array
 

@@ -10,7 +10,13 @@ from typing import Any
 import numba
 import numpy as np
 
-_compiled = numba.njit(nogil=True, error_model="numpy", cache=True)
+
+def _compiled(loop: Any) -> Any:
+    """Compile on first call and keep the machine code on disk, where there is a place for it."""
+    try:
+        return numba.njit(nogil=True, error_model="numpy", cache=True)(loop)
+    except RuntimeError:  # no folder can be written: compile in every process
+        return numba.njit(nogil=True, error_model="numpy")(loop)
 
 
 @_compiled
@@ -55,9 +61,9 @@ def product(indptr: Any, indices: Any, data: Any, u: Any, out: Any, a: int, b: i
 
 @_compiled
 def laplacian(
-    indptr: Any, indices: Any, data: Any, scale: Any, u: Any, out: Any, a: int, b: int
+    indptr: Any, indices: Any, data: Any, scale: Any, u: Any, out: Any, dots: Any, a: int, b: int
 ) -> None:
-    """Store ``scale_i sum_j w_ij (u_i - u_j)``.
+    """Store ``scale_i l_i`` with ``l_i = sum_j w_ij (u_i - u_j)``; add ``l_i u_i`` to the dots.
 
     From differences: self-loops drop out, and nothing cancels where neighbours are nearly equal.
     """
@@ -78,6 +84,10 @@ def laplacian(
                 s3 += w * (u3 - u[j, c + 3])
             out[i, c], out[i, c + 1] = s0 * scale[i], s1 * scale[i]
             out[i, c + 2], out[i, c + 3] = s2 * scale[i], s3 * scale[i]
+            dots[c] += s0 * u0
+            dots[c + 1] += s1 * u1
+            dots[c + 2] += s2 * u2
+            dots[c + 3] += s3 * u3
             c += 4
         while c + 2 <= columns:
             s0, s1, u0, u1 = zero, zero, u[i, c], u[i, c + 1]
@@ -87,6 +97,8 @@ def laplacian(
                 s0 += w * (u0 - u[j, c])
                 s1 += w * (u1 - u[j, c + 1])
             out[i, c], out[i, c + 1] = s0 * scale[i], s1 * scale[i]
+            dots[c] += s0 * u0
+            dots[c + 1] += s1 * u1
             c += 2
         if c < columns:
             s0, u0 = zero, u[i, c]
@@ -94,6 +106,7 @@ def laplacian(
                 w = one if data is None else data[p]
                 s0 += w * (u0 - u[np.uint64(indices[p]), c])
             out[i, c] = s0 * scale[i]
+            dots[c] += s0 * u0
 
 
 @_compiled
@@ -149,3 +162,92 @@ def asymmetry(indptr: Any, indices: Any, bits: Any, found: Any, a: int, b: int) 
             elif j < row:
                 total -= h
     found[0] = total
+
+
+@_compiled
+def _root(parent: Any, i: int) -> int:
+    while parent[i] != i:
+        parent[i] = parent[parent[i]]
+        i = parent[i]
+    return i
+
+
+@_compiled
+def _join(parent: Any, i: int, j: int) -> None:
+    i, j = _root(parent, i), _root(parent, j)
+    if i < j:
+        parent[j] = i
+    else:
+        parent[i] = j
+
+
+@_compiled
+def components(indptr: Any, indices: Any, data: Any, root: Any, least: float, number: Any) -> int:
+    """Give components numbers in the order of their first node; return how many there are.
+
+    An entry joins its nodes if ``w_ij > least root_i root_j``. Two entries per node join almost
+    everything; after that only nodes outside the largest piece need to look at their others.
+    """
+    n = len(number)
+    for i in range(n):
+        number[i] = i
+    for i in range(n):
+        for p in range(indptr[i], min(indptr[i] + 2, indptr[i + 1])):
+            j = indices[p]
+            w = 1.0 if data is None else data[p]
+            if w > least * root[i] * root[j]:
+                _join(number, i, j)
+    sample = np.empty(min(n, 1000), dtype=np.int64)
+    for k in range(len(sample)):
+        sample[k] = _root(number, k * n // len(sample))
+    sample.sort()
+    largest, count, most = -1, 0, 0
+    for k in range(len(sample)):
+        count = count + 1 if k and sample[k] == sample[k - 1] else 1
+        if count > most:
+            most, largest = count, sample[k]
+    for i in range(n):
+        if _root(number, i) == _root(number, largest):
+            continue
+        for p in range(indptr[i], indptr[i + 1]):
+            j = indices[p]
+            w = 1.0 if data is None else data[p]
+            if w > least * root[i] * root[j]:
+                _join(number, i, j)
+    for i in range(n):
+        number[i] = _root(number, i)
+    found = 0
+    for i in range(n):  # a root is the first node of its piece: its number is known before others
+        if number[i] == i:
+            number[i] = found
+            found += 1
+        else:
+            number[i] = number[number[i]]
+    return found
+
+
+@_compiled
+def recur(
+    w: Any, q: Any, before: Any, v0: Any, alpha: Any, beta: Any, sums: Any, a: int, b: int
+) -> None:
+    """Take ``alpha q + beta before`` from w; add up ``|w|^2`` and ``v0' w`` for every column."""
+    columns = w.shape[1]
+    for i in range(a, b):
+        for c in range(columns):
+            x = w[i, c] - alpha[c] * q[i, c] - beta[c] * before[i, c]
+            w[i, c] = x
+            sums[0, c] += np.float64(x) * x
+            sums[1, c] += np.float64(x) * v0[i]
+
+
+@_compiled
+def normalise(
+    w: Any, v0: Any, off: Any, size: Any, scale: Any, q: Any, u: Any, a: int, b: int
+) -> None:
+    """Store ``q = (w - off v0) size`` and ``u = scale q``."""
+    columns = w.shape[1]
+    for i in range(a, b):
+        for c in range(columns):
+            x = (w[i, c] - off[c] * v0[i]) * size[c]
+            q[i, c] = x
+            u[i, c] = x * scale[i]

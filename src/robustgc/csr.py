@@ -7,6 +7,7 @@ they may stay in files that are mapped into memory.
 
 import json
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from robustgc import parallel
 
 FORMAT = "robustgc-csr"
 VERSION = 1
+PARTS = 64  # ranges of rows whose sums are added in order, whatever the number of threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +77,80 @@ class CSR:
         product = parallel.loops().product
         parallel.run(product, self.cuts(), self.indptr, self.indices, self.data, columns, out)
         return out.reshape(X.shape)
+
+    def sum(self, axis: int = 1) -> NDArray[np.float64]:
+        """Return the sum of every row: the degrees. Rows are all that is ever summed."""
+        if axis != 1:
+            raise ValueError(f"axis={axis!r} is not supported; rows are summed with axis=1.")
+        if self.data is None:
+            return np.diff(self.indptr).astype(np.float64)
+        return self.inspected()[1]
+
+    def diagonal(self) -> NDArray[np.float64]:
+        """Return the self-loops."""
+        loops = np.zeros(self.shape[0])
+        for a, b in pairwise(self.cuts(1 + self.nnz // 2**24)):
+            here = slice(self.indptr[a], self.indptr[b])
+            rows = np.repeat(np.arange(a, b), np.diff(self.indptr[a : b + 1]))
+            on = np.flatnonzero(self.indices[here] == rows)
+            loops[rows[on]] = 1.0 if self.data is None else self.data[here][on]
+        return loops
+
+    def part(self, nodes: NDArray[np.int64], position: NDArray[Any]) -> "CSR":
+        """Return the rows and columns of some nodes that have no entry outside of them.
+
+        Parameters
+        ----------
+        nodes : ndarray of int
+            Ascending.
+        position : ndarray of int, shape (N,)
+            Room for the place of every node; only that of `nodes` is written.
+        """
+        position[nodes] = np.arange(len(nodes))
+        starts = np.asarray(self.indptr[nodes], dtype=np.int64)
+        counts = np.asarray(self.indptr[nodes + 1]) - starts
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        entries = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], counts)
+        data = None if self.data is None else self.data[entries]
+        return CSR(indptr, position[self.indices[entries]], data)
+
+    def inspected(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Read every entry once; return the findings of `_kernels.inspect` and the degrees."""
+        degrees = np.empty(self.shape[0])
+        start = np.array([0, 0, 0, 0, np.inf, -np.inf])
+        found = parallel.collect(
+            parallel.loops().inspect,
+            self.cuts(PARTS),
+            self.indptr,
+            self.indices,
+            self.data,
+            degrees,
+            found=start,
+        )
+        counts = [found[:, :4].sum(axis=0), [found[:, 4].min(), found[:, 5].max()]]
+        return np.concatenate(counts), degrees
+
+    def is_symmetric(self) -> bool:
+        """Whether the matrix is symmetric to the last bit, by a hash of all entries."""
+        bits = None
+        if self.data is not None:
+            # + 0.0 would copy; -0.0 is refused before, with the negative weights.
+            bits = self.data.view(f"u{self.data.dtype.itemsize}")
+        parts = parallel.collect(
+            parallel.loops().asymmetry,
+            self.cuts(PARTS),
+            self.indptr,
+            self.indices,
+            bits,
+            found=np.zeros(1, dtype=np.uint64),
+        )
+        return int(parts.sum(dtype=np.uint64)) == 0
+
+    def components(self, root: NDArray[np.float64], least: float) -> tuple[int, NDArray[Any]]:
+        """Count and number the pieces joined by entries ``w_ij > least root_i root_j``."""
+        number = np.empty(self.shape[0], dtype=np.int32 if self.shape[0] < 2**31 else np.int64)
+        find = parallel.loops().components
+        return int(find(self.indptr, self.indices, self.data, root, least, number)), number
 
     @classmethod
     def from_scipy(cls, W: Any) -> "CSR":

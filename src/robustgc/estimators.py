@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from robustgc._classifier import GraphClassifier
+from robustgc.engines import lambda_1
 from robustgc.graph import KINDS, Graph
 from robustgc.models import belkin, condition_bound, robust, zhou
-from robustgc.solve import Solution
-from robustgc.spectrum import lambda_1
+from robustgc.outcome import Solution
 from robustgc.transduction import Certificate
 from robustgc.weights import Array
 

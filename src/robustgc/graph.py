@@ -1,13 +1,14 @@
 """A connected graph, checked once, and the paper's operators on it."""
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from robustgc.csr import CSR
 from robustgc.weights import NEGLIGIBLE, Array, Weights, check_weights, components
 
 # Up to here one full eigendecomposition takes about a second and answers everything.
@@ -55,25 +56,68 @@ class Graph:
         _check_connected(self)
 
     @classmethod
-    def _trusted(cls, W: Weights) -> "Graph":
-        """Build from weights that `check_weights` has passed and that are known to be connected."""
+    def _trusted(cls, W: Weights, nodes: NDArray[Any] | None = None) -> "Graph":
+        """Build from weights that `check_weights` has passed and that are known to be connected.
+
+        With `nodes`: the connected piece of W that they are. Nothing of W is copied unless
+        something asks for the matrix of the piece: operators work on all of W, with zeros outside.
+        """
         graph = cls.__new__(cls)
-        graph._build(W)
+        graph._build(W, nodes)
         return graph
 
-    def _build(self, W: Weights) -> None:
-        self.W = W
-        self.n: int = W.shape[0]
-        self._loops: Array = np.asarray(W.diagonal())
-        # L_N is applied as (o - A), from off-diagonal weights alone: written as I - S it would
-        # lose all digits of small eigenvalues where self-loops are heavy.
-        self._A = _without_diagonal(W) if self._loops.any() else W
-        self._o: Array = np.asarray(self._A.sum(axis=1)).ravel()
-        self.d: Array = self._o + self._loops
-        self._sqrt_d: Array = np.sqrt(self.d)
-        root = np.sqrt(self.d / (self.d.max() or 1.0))  # sums of huge degrees would overflow
-        self.v0: Array = root / (np.linalg.norm(root) or 1.0)
+    def _build(self, W: Weights, nodes: NDArray[Any] | None = None) -> None:
+        self._whole, self._nodes = W, nodes
+        self.n: int = W.shape[0] if nodes is None else len(nodes)
         self._memo: dict[str, Any] = {}
+
+    @cached_property
+    def W(self) -> Weights:
+        """The weights."""
+        if self._nodes is None:
+            return self._whole
+        W = self._whole
+        if not (sp.issparse(W) or isinstance(W, CSR)):
+            return W[np.ix_(self._nodes, self._nodes)]
+        room = np.empty(W.shape[0], dtype=W.indices.dtype)
+        part = CSR(W.indptr, W.indices, W.data).part(self._nodes, room)
+        return part if isinstance(W, CSR) else part.to_scipy()
+
+    @cached_property
+    def d(self) -> Array:
+        """Degrees, self-loops included."""
+        return self._o + self._loops
+
+    @cached_property
+    def v0(self) -> Array:
+        """The unit eigenvector of ``L_N`` for eigenvalue 0."""
+        root = np.sqrt(self.d / (self.d.max() or 1.0))  # sums of huge degrees would overflow
+        return np.asarray(root / (np.linalg.norm(root) or 1.0))
+
+    @cached_property
+    def _sqrt_d(self) -> Array:
+        return np.sqrt(self.d)
+
+    @cached_property
+    def _loops(self) -> Array:
+        return np.asarray(self.W.diagonal())
+
+    @cached_property
+    def _A(self) -> Weights:
+        """Weights between different nodes.
+
+        L_N is applied as (o - A), from these alone: written as I - S it would lose all digits of
+        small eigenvalues where self-loops are heavy.
+        """
+        W = self.W.to_scipy() if isinstance(self.W, CSR) else self.W
+        return _without_diagonal(W) if self._loops.any() else W
+
+    @cached_property
+    def _o(self) -> Array:
+        """Degrees without self-loops."""
+        if isinstance(self.W, CSR) and not self._loops.any():
+            return self.W.sum(axis=1)
+        return np.asarray(self._A.sum(axis=1)).ravel()
 
     def S(self, x: Array) -> Array:
         """Apply ``D^-1/2 W D^-1/2`` to a vector or a block of columns."""
@@ -121,11 +165,11 @@ class Graph:
         return gram
 
     def __repr__(self) -> str:
-        kind = "sparse" if sp.issparse(self.W) else "dense"
+        kind = "dense" if isinstance(self._whole, np.ndarray) else "sparse"
         return f"Graph(n={self.n}, {kind})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"W": self.W}
+        return {"W": self.W}  # never what is outside of a piece
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._build(state["W"])

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from robustgc.solve import Apply
+from robustgc.outcome import Apply
 from robustgc.weights import Array, Weights
 
 _SEED = 20180521  # start vectors: random, so that no symmetry of the graph can hide v1

@@ -6,27 +6,26 @@ Theorem 1 is `robust`. Each model takes one label vector or a block of columns a
 """
 
 from collections.abc import Iterable
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robustgc.dense import filtered, system_residual
+from robustgc.engines import Options, lambda_1, solve_robust
 from robustgc.graph import SMALL, Graph
-from robustgc.solve import (
-    NotConvexError,
-    Solution,
-    factorised,
-    relative_residual,
-    solve_shifted,
-)
-from robustgc.spectrum import Spectrum, eigenpairs, full_spectrum, lambda_1, tiny_modes
+from robustgc.outcome import Shifts, Solution, check_gamma, check_positive
+from robustgc.solve import factorised, solve_shifted
+from robustgc.spectrum import eigenpairs, full_spectrum
 from robustgc.weights import Array
 
 # ZhouGC's matrix is singular to working precision for a gamma below.
 NEAR_ROUNDING = 1e-6
 
 
-def robust(graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10) -> Solution:
+def robust(
+    graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10, solver: str = "auto"
+) -> Solution:
     """Minimise ``f' L_N f / 2 - gamma |f + y|^2 / 2`` over ``f' v0 = 0``: RobustGC.
 
     Theorem 1 of the paper: strongly convex exactly for ``0 < gamma < lambda_1``, and then
@@ -40,7 +39,9 @@ def robust(graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10) -> S
     gamma : float
         Trade-off, ``0 < gamma < lambda_1(graph)``.
     tol : float
-        Relative residual asked of the iterative solver (graphs above 1500 nodes).
+        Relative residual asked of the iterative engines (graphs above 1500 nodes).
+    solver : {"auto", "dense", "krylov", "multigrid", "direct"}
+        See `robustgc.engines`.
 
     Returns
     -------
@@ -60,40 +61,39 @@ def robust(graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10) -> S
     >>> robust(chain, [1, 0, 0, -1], gamma=0.5 * lambda_1(chain)).f.round(4)
     array([ 0.5349,  0.4878, -0.4878, -0.5349])
     """
-    return robust_path(graph, y, [gamma], tol=tol)[0]
+    return robust_path(graph, y, [gamma], tol=tol, solver=solver)[0]
 
 
 def robust_path(
-    graph: Graph, y: ArrayLike, gammas: Iterable[float], *, tol: float = 1e-10
+    graph: Graph,
+    y: ArrayLike,
+    gammas: Iterable[float] | None = None,
+    *,
+    etas: Iterable[float] | None = None,
+    tol: float = 1e-10,
+    solver: str = "auto",
 ) -> list[Solution]:
-    """Return `robust` for every gamma of a grid.
+    """Return `robust` for every gamma of a grid, or for every ``gamma = eta * lambda_1``.
 
-    Up to 1500 nodes all values come from one decomposition, which is kept on the graph; above,
-    lambda_1 and a factorisation, where one was needed, are shared.
+    Up to 1500 nodes all values come from one decomposition, which is kept on the graph. Above, one
+    Krylov space answers them all where it converges; else each starts from the one before.
+
+    Examples
+    --------
+    >>> from robustgc import Graph, robust_path
+    >>> chain = Graph([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> [s.f[0].round(4) for s in robust_path(chain, [1, 0, 0, -1], etas=[0.5, 0.9])]
+    [0.5349, 4.8015]
     """
-    Y, limit = _label_columns(graph, y), lambda_1(graph)
-    checked = [_checked_gamma(gamma, limit) for gamma in gammas]
-    modes = tiny_modes(graph)
-    if graph.n > SMALL:
-        return [_robust_iterated(graph, Y, gamma, modes, tol) for gamma in checked]
-    values = full_spectrum(graph).values
-    weights = [np.append(0.0, gamma / (values[1:] - gamma)) for gamma in checked]
+    Y = _label_columns(graph, y)
+    if gammas is not None and etas is not None:
+        raise ValueError("Give gammas or etas, not both.")
+    asked = Shifts(gammas, etas)
+    outcome = solve_robust(graph, Y.reshape(graph.n, -1), asked, Options(solver=solver, tol=tol))[0]
     return [
-        Solution(f, _residual(graph, f, Y, gamma, -gamma, modes.vectors))
-        for f, gamma in zip(_filtered(graph, Y, weights), checked, strict=True)
+        Solution(found.f.reshape(Y.shape), found.residual, found.n_iter)
+        for found in outcome.solutions
     ]
-
-
-def _robust_iterated(graph: Graph, Y: Array, gamma: float, modes: Spectrum, tol: float) -> Solution:
-    """Answer the tiny modes in closed form and solve for the others."""
-    V = modes.vectors
-    rest = solve_shifted(graph, Y, -gamma, off=V, tol=tol)
-    weights = np.append(0.0, gamma / (modes.values[1:] - gamma))
-    return Solution(
-        gamma * rest.f + V @ ((V.T @ Y).T * weights).T,
-        _residual(graph, gamma * rest.f, Y, gamma, -gamma, V),
-        rest.n_iter,
-    )
 
 
 def zhou(graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10) -> Solution:
@@ -107,7 +107,7 @@ def zhou(graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10) -> Sol
     >>> zhou(Graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), [1, 0, 0], gamma=1.0).f.round(4)
     array([0.5833, 0.2357, 0.0833])
     """
-    Y, gamma = _label_columns(graph, y), _positive(gamma)
+    Y, gamma = _label_columns(graph, y), check_positive(gamma)
     if gamma < NEAR_ROUNDING:
         return zhou_path(graph, Y, [gamma], tol=tol)[0]
     if graph.n > SMALL and gamma >= 1:
@@ -118,7 +118,7 @@ def zhou(graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10) -> Sol
         L = graph.laplacian()
         M = L if isinstance(L, np.ndarray) else L.toarray()
         f = gamma * factorised(M + gamma * np.eye(graph.n))(Y)
-        return Solution(f, _residual(graph, f, Y, gamma, gamma))
+        return Solution(f, system_residual(graph, f, Y, gamma, gamma))
     rest = solve_shifted(graph, Y, gamma, tol=tol)
     return Solution(gamma * rest.f, rest.residual, rest.n_iter)
 
@@ -127,7 +127,7 @@ def zhou_path(
     graph: Graph, y: ArrayLike, gammas: Iterable[float], *, tol: float = 1e-10
 ) -> list[Solution]:
     """Return `zhou` for every gamma of a grid, from one decomposition up to 1500 nodes."""
-    Y, gammas = _label_columns(graph, y), [_positive(gamma) for gamma in gammas]
+    Y, gammas = _label_columns(graph, y), [check_positive(gamma) for gamma in gammas]
     if graph.n > SMALL:
         return [
             _zhou_near_rounding(graph, Y, gamma, tol)
@@ -137,9 +137,9 @@ def zhou_path(
         ]
     values, v0 = full_spectrum(graph).values, graph.v0[:, None]
     low = [gamma for gamma in gammas if gamma < 1]
-    filtered = dict(zip(low, _filtered(graph, Y, [g / (values + g) for g in low]), strict=True))
+    found = dict(zip(low, filtered(graph, Y, [g / (values + g) for g in low]), strict=True))
     return [
-        Solution(filtered[g], _residual(graph, filtered[g], Y, g, g, v0))
+        Solution(found[g], system_residual(graph, found[g], Y, g, g, v0))
         if g < 1
         else _propagated(graph, Y, g)
         for g in gammas
@@ -161,7 +161,7 @@ def _propagated(graph: Graph, Y: Array, gamma: float) -> Solution:
         silent, before = int((f == 0).sum()), silent
         if silent == before and (np.abs(term) <= 1e-17 * np.abs(f)).all():
             break
-    return Solution(f, _residual(graph, f, Y, gamma, gamma), n_iter)
+    return Solution(f, system_residual(graph, f, Y, gamma, gamma), n_iter)
 
 
 def _zhou_near_rounding(graph: Graph, Y: Array, gamma: float, tol: float) -> Solution:
@@ -218,34 +218,8 @@ def condition_bound(graph: Graph, gamma: float, *, positive_semidefinite: bool =
     11.0
     """
     limit = lambda_1(graph)
-    gamma = _checked_gamma(gamma, limit)
+    gamma = check_gamma(gamma, limit)
     return ((1.0 if positive_semidefinite else 2.0) - gamma) / (limit - gamma)
-
-
-def _filtered(graph: Graph, Y: Array, weights: list[Array]) -> list[Array]:
-    """Return ``sum_l w_l (v_l' y) v_l`` for each set of weights: two products with V in all."""
-    if not weights:
-        return []
-    V = full_spectrum(graph).vectors
-    coefficients = V.T @ Y
-    stacked = np.stack([(coefficients.T * w).T for w in weights])
-    columns = np.moveaxis(stacked, 0, -1).reshape(graph.n, -1)
-    found = (V @ columns).reshape(*Y.shape, len(weights))
-    return [np.ascontiguousarray(found[..., k]) for k in range(len(weights))]
-
-
-def _residual(
-    graph: Graph, f: Array, Y: Array, gamma: float, shift: float, off: Array | None = None
-) -> float:
-    """Return the relative residual of ``(L_N + shift I) f = gamma Y``, from its definition.
-
-    On the complement of the modes that were answered in closed form: there a product with
-    ``L_N`` would measure its own rounding.
-    """
-    V = np.empty((graph.n, 0)) if off is None else off
-    f, b = f - V @ (V.T @ f), Y - V @ (V.T @ Y)
-    r = (graph.L_N(f) + shift * f) / gamma - b
-    return relative_residual(r - V @ (V.T @ r), Y)
 
 
 def _label_columns(graph: Graph, y: ArrayLike) -> Array:
@@ -260,20 +234,3 @@ def _label_columns(graph: Graph, y: ArrayLike) -> Array:
     if not np.isfinite(Y).all():
         raise ValueError("y contains NaN or infinity; use +1, -1 and 0 for unlabelled.")
     return Y.astype(float)
-
-
-def _positive(gamma: float) -> float:
-    if not isinstance(gamma, Real) or not (np.isfinite(gamma) and gamma > 0):
-        raise ValueError(f"gamma = {gamma!r} is not allowed; it must be a finite number > 0.")
-    return float(gamma)
-
-
-def _checked_gamma(gamma: float, limit: float) -> float:
-    gamma = _positive(gamma)
-    if gamma >= limit:
-        raise NotConvexError(
-            f"gamma = {gamma:.12g} is not below lambda_1 = {limit:.12g}: by Theorem 1 the problem "
-            "is strongly convex only for gamma < lambda_1. Choose gamma = eta * lambda_1 with "
-            "0 < eta < 1, for instance eta = 0.9."
-        )
-    return gamma

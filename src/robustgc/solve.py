@@ -7,8 +7,6 @@ may be left out as well.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import scipy.linalg as sla
@@ -16,39 +14,11 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from robustgc.graph import Graph, per_graph
+from robustgc.outcome import Apply, NotConvergedError, NotConvexError, Solution
 from robustgc.weights import Array, Weights
-
-Apply: TypeAlias = Callable[[Array], Array]
 
 # Enough for spectra where plain iterations are the right tool; beyond that, factorise.
 PLAIN_ITERATIONS = 500
-
-
-class NotConvexError(ValueError):
-    """The objective is not convex: Theorem 1 asks for gamma < lambda_1."""
-
-
-class NotConvergedError(RuntimeError):
-    """No method reached the tolerance; the text says what was tried and how far each got."""
-
-
-@dataclass(frozen=True)
-class Solution:
-    """Decision values with the evidence that they solve their equation.
-
-    Attributes
-    ----------
-    f : ndarray, shape (N,) or (N, columns)
-        The decision values.
-    residual : float
-        Norm of the equation's residual relative to its right-hand side, the worst column.
-    n_iter : int
-        Iterations of the method; 0 for a direct one.
-    """
-
-    f: Array
-    residual: float
-    n_iter: int = 0
 
 
 def solve_shifted(
@@ -107,7 +77,9 @@ def solve_shifted(
     tried = []
     for name, preconditioner, limit in rungs:
         try:
-            x, n_iter = _conjugate_gradients(apply, b, preconditioner(), project, tol, limit)
+            x, n_iter = conjugate_gradients(
+                apply, b, preconditioner(), project, goal=tol * _norms(b), limit=limit
+            )
         except (MemoryError, RuntimeError, np.linalg.LinAlgError) as failure:
             tried.append(f"{name}: {str(failure) or 'the factors do not fit in memory'}")
             continue
@@ -124,16 +96,23 @@ def solve_shifted(
     )
 
 
-def _conjugate_gradients(
-    apply: Apply, b: Array, precondition: Apply, project: Apply, tol: float, limit: int
+def conjugate_gradients(
+    apply: Apply,
+    b: Array,
+    precondition: Apply,
+    project: Apply,
+    *,
+    goal: Array,
+    limit: int,
+    start: Array | None = None,
 ) -> tuple[Array, int]:
-    """Solve for every column at once; stop when the slowest column is below tol.
+    """Solve for every column at once; stop when the residual of each is below its goal.
 
     The residual is recomputed from its definition when the recurrence says it is done, because
     the two drift apart on ill-conditioned systems.
     """
-    x, r = np.zeros_like(b), b
-    goal = tol * _norms(b)
+    x = np.zeros_like(b) if start is None else start
+    r = b if start is None else b - apply(x)
     p = z = project(precondition(r))
     rz = _dots(r, z)
     for n_iter in range(limit + 1):

@@ -11,7 +11,8 @@ import scipy.linalg as sla
 
 from robustgc.graph import KINDS, SMALL, Graph, per_graph
 from robustgc.iterative import FAILURES, inverse_iteration, lanczos
-from robustgc.solve import NotConvergedError, nearly_inverse
+from robustgc.outcome import NotConvergedError
+from robustgc.solve import nearly_inverse
 from robustgc.weights import Array
 
 # Eigenvalues below this share of the largest are "tiny": products with L no longer resolve them
@@ -41,19 +42,6 @@ class Spectrum:
     def first(self, k: int) -> "Spectrum":
         """Return the first k pairs."""
         return Spectrum(self.values[:k], self.vectors[:, :k], self.residual)
-
-
-def lambda_1(graph: Graph) -> float:
-    """Return the smallest non-trivial eigenvalue of ``L_N``, the bound on gamma in Theorem 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from robustgc import Graph, lambda_1
-    >>> round(lambda_1(Graph(np.ones((6, 6)) - np.eye(6))), 12)
-    1.2
-    """
-    return float(eigenpairs(graph, 2).values[1])
 
 
 def full_spectrum(graph: Graph, kind: str = "normalized") -> Spectrum:

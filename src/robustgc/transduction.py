@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from robustgc.extension import extend
 from robustgc.graph import Graph
 from robustgc.labels import Labels
-from robustgc.solve import Solution
+from robustgc.outcome import Solution
 from robustgc.weights import Array, Weights, components
 
 DECIDED = "decided by the model"

@@ -7,22 +7,33 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from robustgc.csr import CSR
+
 Array: TypeAlias = NDArray[np.float64]
-Weights: TypeAlias = Any  # float64 ndarray, or csr_array in canonical form
+Weights: TypeAlias = Any  # float64 ndarray, csr_array in canonical form, or CSR
 
 # Squares of rounding errors: a coupling below this cannot be told from none in double precision.
 NEGLIGIBLE = 1e-24
 
+# Entries from which one compiled pass over them replaces the checks that copy the matrix.
+LARGE = 2**20
 
-def check_weights(W: ArrayLike | Weights) -> Weights:
+
+def check_weights(W: Any) -> Weights:
     """Return weights as float64 (ndarray or canonical csr_array), or say why they are refused.
 
     Checks: numeric, square, not empty, finite, non-negative, symmetric to rounding. Duplicate
     entries of a sparse matrix are summed, as scipy does. The input is never modified.
     """
+    if isinstance(W, CSR):
+        return _checked_csr(W)
+    if sp.issparse(W) and W.format == "csr" and W.nnz >= LARGE and W.dtype.kind in "biuf":
+        known = _clean(W)
+        if known is not None:
+            return known
     W, rtol = _as_float(W)
     if W.ndim <= 2 and max(W.shape, default=0) == 0:
         raise ValueError("The graph is empty: 0 nodes. At least 2 nodes are needed.")
@@ -45,6 +56,54 @@ def check_weights(W: ArrayLike | Weights) -> Weights:
                 f"{values.max():.3g}. Divide all weights by it; their scale does not matter."
             )
     return _symmetrised(W, rtol)
+
+
+def _clean(W: Any) -> Weights | None:
+    """Return a large matrix without a copy if nothing is wrong with it, else None.
+
+    What is wrong, or only rounding, is for the thorough checks to say.
+    """
+    if W.shape[0] != W.shape[1] or W.nnz != len(W.indices):
+        return None
+    rows = CSR(W.indptr, W.indices, W.data)
+    found, degrees = rows.inspected()
+    if found[:3].any() or not np.isfinite(degrees).all() or not rows.is_symmetric():
+        return None
+    if found[4] == found[5] == 1:
+        return CSR(W.indptr, W.indices)
+    return sp.csr_array((W.data.astype(np.float64, copy=False), W.indices, W.indptr), W.shape)
+
+
+def _checked_csr(W: CSR) -> CSR:
+    """Refuse what a graph folder or a CSR of the user's own may have wrong."""
+    n = W.shape[0]
+    if n == 0:
+        raise ValueError("The graph is empty: 0 nodes. At least 2 nodes are needed.")
+    if W.indptr[0] != 0 or W.indptr[-1] != W.nnz or (np.diff(W.indptr) < 0).any():
+        raise ValueError(
+            f"indptr runs from {W.indptr[0]} to {W.indptr[-1]} for {W.nnz} entries; it must rise "
+            "from 0 to the number of entries."
+        )
+    found, degrees = W.inspected()
+    for count, what in zip(found[:3], _CSR_FAULTS, strict=True):
+        if count:
+            raise ValueError(f"{int(count)} entries of the CSR are {what}")
+    if not np.isfinite(degrees).all():
+        raise ValueError("A node's degree overflows; divide all weights by the largest.")
+    if not W.is_symmetric():
+        raise ValueError(
+            "The weights of the CSR are not symmetric: for some entry (i, j) there is no equal one "
+            "at (j, i). The graph must be undirected; build_csr stores every edge both ways."
+        )
+    return W
+
+
+_CSR_FAULTS = (
+    "out of range, repeated, or not in ascending order of columns; sort every row and add up "
+    "repeated entries.",
+    "negative or not finite; weights must be finite numbers > 0.",
+    "zero; leave them out.",
+)
 
 
 def _as_float(W: Any) -> tuple[Weights, float]:
@@ -111,7 +170,7 @@ def _symmetrised(W: Weights, rtol: float) -> Weights:
     return W * 0.5 + Wt * 0.5
 
 
-def components(W: Weights) -> tuple[int, NDArray[np.int64]]:
+def components(W: Weights) -> tuple[int, NDArray[Any]]:
     """Count connected components and number them per node, for weights from `check_weights`.
 
     Nodes count as joined only by weights that double precision can tell from zero beside their
@@ -120,6 +179,10 @@ def components(W: Weights) -> tuple[int, NDArray[np.int64]]:
     """
     root = np.sqrt(np.asarray(W.sum(axis=1)).ravel())
     root[root == 0] = 1.0
+    if isinstance(W, CSR):
+        return W.components(root, NEGLIGIBLE)
+    if sp.issparse(W) and W.nnz >= LARGE:
+        return CSR(W.indptr, W.indices, W.data).components(root, NEGLIGIBLE)
     if sp.issparse(W):
         edges = W.tocoo()
         keep = edges.data / root[edges.row] / root[edges.col] > NEGLIGIBLE

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 
 from robustgc.datasets import chain
+from robustgc.engines import lambda_1
 from robustgc.experiments.records import Record, write_csv
 from robustgc.graph import Graph
 from robustgc.models import belkin, robust, zhou
-from robustgc.spectrum import lambda_1
 
 # node: label. In the second example node 13 has the wrong sign.
 EXAMPLES = {

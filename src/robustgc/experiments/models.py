@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.engines import lambda_1
 from robustgc.graph import Graph
 from robustgc.labels import draw, flip
 from robustgc.models import belkin, robust_path, zhou_path
-from robustgc.spectrum import lambda_1
 from robustgc.weights import Array
 
 MODELS = ("ZhouGC", "BelkGC", "RobustGC", "PF-RobustGC")

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 
 from robustgc.affinity import Gaussian
+from robustgc.engines import lambda_1
 from robustgc.experiments.problems import digits
 from robustgc.experiments.records import Key, Record, Store, generator, run, write_csv
 from robustgc.experiments.stats import differs
 from robustgc.extension import extend
 from robustgc.graph import Graph
 from robustgc.models import robust
-from robustgc.spectrum import lambda_1
 from robustgc.weights import Array
 
 SIZES = (20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 250, 300, 350, 400, 500, 600, 700, 800,

@@ -1,0 +1,129 @@
+"""One V-cycle of algebraic multigrid on blocks of columns, on all cores.
+
+The hierarchy is pyamg's smoothed aggregation. Its own cycle takes one column at a time on one core;
+here every level multiplies all columns in one pass. Smoothing is a Chebyshev polynomial of degree
+two, the same before and after the coarse correction, so that the cycle is symmetric.
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sla
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from robustgc import parallel
+from robustgc.csr import CSR
+from robustgc.graph import Graph
+
+COARSE = 1000  # rows that a dense inverse may have
+_LOW = 1 / 6  # the share of the spectrum below is left to the coarse levels
+
+
+@dataclass(frozen=True)
+class Level:
+    """A matrix, its smoother, and the ways from and to the next coarser level."""
+
+    A: CSR
+    P: CSR
+    R: CSR
+    inverse: NDArray[Any]  # of the diagonal
+    top: float  # largest eigenvalue of the scaled matrix
+
+    def smoothed(self, x: NDArray[Any] | None, b: NDArray[Any]) -> NDArray[Any]:
+        """Damp the upper part of the error in x by two Chebyshev steps; None stands for 0."""
+        high, low = 1.1 * self.top, self.top * _LOW
+        centre, half = (high + low) / 2, (high - low) / 2
+        r = b if x is None else b - multiply(self.A, x)
+        z = r * self.inverse
+        p = z / centre
+        x = p if x is None else x + p
+        z = (b - multiply(self.A, x)) * self.inverse
+        beta = 0.5 * (half / centre) ** 2
+        return np.asarray(x + (z + beta * centre * p) / (centre - beta * centre))
+
+
+class Hierarchy:
+    """Levels of smoothed aggregation for ``L_N``, with v0 as the near-null vector.
+
+    Attributes
+    ----------
+    sizes : list of int
+        Rows of every level.
+    coarsest : ndarray
+        The last matrix, dense.
+    """
+
+    def __init__(self, graph: Graph, dtype: Any = np.float32) -> None:
+        import pyamg  # noqa: PLC0415  half a second, and few need it
+        from pyamg.util.linalg import approximate_spectral_radius  # noqa: PLC0415
+
+        L = sp.csr_matrix(graph.laplacian())  # pyamg knows matrices, not arrays
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of its own dependencies
+            state = np.random.get_state()  # noqa: NPY002
+            np.random.seed(20180521)  # noqa: NPY002  its estimates draw from the global generator
+            levels = pyamg.smoothed_aggregation_solver(
+                L, B=graph.v0[:, None].copy(), symmetry="symmetric", max_coarse=COARSE
+            ).levels
+            self.levels = []
+            for level in levels[:-1]:
+                A = level.A.tocsr()
+                inverse = 1.0 / A.diagonal()
+                scaled = sp.csr_matrix(A.multiply(inverse[:, None]))
+                top = float(approximate_spectral_radius(scaled))
+                P = level.P.tocsr()
+                A, P, R = (_single(M, dtype) for M in (A, P, P.T.tocsr()))
+                self.levels.append(Level(A, P, R, inverse.astype(dtype)[:, None], top))
+            np.random.set_state(state)  # noqa: NPY002
+        self.sizes = [level.A.shape[0] for level in levels]
+        self.coarsest = levels[-1].A.toarray()
+        self._inverse = sla.pinvh(self.coarsest, rtol=1e-10)
+        self._P = [sp.csr_array(level.P) for level in levels[:-1]]
+        self.dtype = np.dtype(dtype)
+
+    def __call__(self, r: NDArray[Any]) -> NDArray[Any]:
+        """Apply one cycle to a vector or a block of columns."""
+        columns = r.reshape(len(r), -1)
+        if columns.shape[1] == 0:
+            return r
+        # Scaled to 1: single precision would lose small residuals to underflow.
+        size = np.abs(columns).max(axis=0)
+        size[size == 0] = 1.0
+        b = (columns / size).astype(self.dtype)
+        return np.asarray((self._cycle(0, b) * size).reshape(r.shape), dtype=r.dtype)
+
+    def _cycle(self, depth: int, b: NDArray[Any]) -> NDArray[Any]:
+        if depth == len(self.levels):
+            return np.asarray(self._inverse @ b.astype(float), dtype=self.dtype)
+        level = self.levels[depth]
+        x = level.smoothed(None, b)
+        rest = multiply(level.R, b - multiply(level.A, x))
+        x = x + multiply(level.P, self._cycle(depth + 1, rest))
+        return level.smoothed(x, b)
+
+    def prolonged(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Carry columns on the coarsest level up to the nodes."""
+        for P in reversed(self._P):
+            X = P @ X
+        return X
+
+    def mass(self) -> NDArray[Any]:
+        """Return the inner products of the coarsest level's functions on the nodes."""
+        M = sp.eye_array(self.sizes[0], format="csr")
+        for P in self._P:
+            M = sp.csr_array(P.T @ M @ P)
+        return np.asarray(M.toarray())
+
+
+def multiply(M: CSR, X: NDArray[Any]) -> NDArray[Any]:
+    """Return ``M X`` for a matrix that need not be square."""
+    out = np.empty((len(M.indptr) - 1, X.shape[1]), dtype=X.dtype)
+    parallel.run(parallel.loops().product, M.cuts(), M.indptr, M.indices, M.data, X, out)
+    return out
+
+
+def _single(M: Any, dtype: Any) -> CSR:
+    return CSR(M.indptr, M.indices, M.data.astype(dtype))

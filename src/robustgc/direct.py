@@ -1,0 +1,39 @@
+"""The direct engine: a sparse factorisation, for graphs whose lambda_1 is next to nothing.
+
+Tiny modes are known in closed form (`spectrum.tiny_modes`); conjugate gradients with a factorised
+preconditioner solve for the rest. It costs memory, so it is the last rung.
+"""
+
+import numpy as np
+
+from robustgc.dense import system_residual
+from robustgc.graph import Graph
+from robustgc.outcome import Outcome, Shifts, Solution
+from robustgc.solve import solve_shifted
+from robustgc.spectrum import Spectrum, eigenpairs, tiny_modes
+from robustgc.weights import Array
+
+
+def run(graph: Graph, Y: Array, shifts: Shifts, tol: float) -> Outcome:
+    """Answer RobustGC for all gammas."""
+    pair = eigenpairs(graph, 2)
+    limit, v = float(pair.values[1]), pair.vectors[:, 1]
+    gammas = shifts(limit)
+    modes = tiny_modes(graph)
+    residual = float(np.linalg.norm(graph.L_N(v) - limit * v)) / max(limit, 1e-16)
+    solutions = [_solved(graph, Y, gamma, modes, tol) for gamma in gammas]
+    steps = sum(solution.n_iter for solution in solutions)
+    closed = f", {modes.values.size - 1} tiny modes in closed form" if modes.values.size > 1 else ""
+    return Outcome(limit, residual, gammas, solutions, f"{steps} iterations{closed}")
+
+
+def _solved(graph: Graph, Y: Array, gamma: float, modes: Spectrum, tol: float) -> Solution:
+    """Answer the tiny modes in closed form and solve for the others."""
+    V = modes.vectors
+    rest = solve_shifted(graph, Y, -gamma, off=V, tol=tol)
+    weights = np.append(0.0, gamma / (modes.values[1:] - gamma))
+    return Solution(
+        gamma * rest.f + V @ ((V.T @ Y).T * weights).T,
+        system_residual(graph, gamma * rest.f, Y, gamma, -gamma, V),
+        rest.n_iter,
+    )

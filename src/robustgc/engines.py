@@ -1,0 +1,195 @@
+"""The ladder of engines: choose by size and a probe, check the result, try the next if it fails.
+
+dense      one decomposition; up to 1500 nodes
+krylov     Lanczos from the labels; a few products where lambda_1 is well apart from 0
+multigrid  algebraic multigrid; grids, roads, neighbour graphs, where Lanczos would take thousands
+direct     sparse factorisation; tiny lambda_1, graphs that fit it into memory
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from robustgc import dense, direct, krylov, multigrid
+from robustgc.graph import SMALL, Graph
+from robustgc.laplacian import Laplacian
+from robustgc.memory import available
+from robustgc.outcome import NotConvergedError, NotConvexError, Outcome, Shifts, Watch
+from robustgc.spectrum import TINY
+from robustgc.weights import Array
+
+SOLVERS = ("auto", "dense", "krylov", "multigrid", "direct")
+TOLERANCE = {8: 1e-8, 4: 1e-5}  # by bytes of a number
+PATIENCE = 1000  # products the Krylov engine may promise before multigrid is the better bet
+SIEGE = 20_000  # when it was asked for, or nothing else is left
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to solve; `tol=None` is 1e-8 in double and 1e-5 in single precision."""
+
+    solver: str = "auto"
+    tol: float | None = None
+    dtype: str = "float64"
+    watch: Callable[[str], Watch] | None = None
+
+    def __post_init__(self) -> None:
+        if self.solver not in SOLVERS:
+            raise ValueError(
+                f"solver={self.solver!r} is unknown; it must be one of {', '.join(SOLVERS)}."
+            )
+        if self.dtype not in ("float64", "float32"):
+            raise ValueError(f"dtype={self.dtype!r} is not allowed; use 'float64' or 'float32'.")
+        if self.tol is not None and not 0 < self.tol <= 1e-2:
+            raise ValueError(f"tol={self.tol!r} is not allowed; it must be above 0, at most 0.01.")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One rung that was tried.
+
+    Attributes
+    ----------
+    solver : str
+        Engine and, where it is not double, the precision.
+    reason : str
+        Why it was tried.
+    result : str
+        What came of it.
+    seconds : float
+    """
+
+    solver: str
+    reason: str
+    result: str
+    seconds: float
+
+
+def lambda_1(graph: Graph) -> float:
+    """Return the smallest non-trivial eigenvalue of ``L_N``, the bound on gamma in Theorem 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustgc import Graph, lambda_1
+    >>> round(lambda_1(Graph(np.ones((6, 6)) - np.eye(6))), 12)
+    1.2
+    """
+    if "lambda_1" not in graph._memo:
+        nothing = np.empty((graph.n, 0))
+        solve_robust(graph, nothing, Shifts(), Options(tol=1e-10))
+    return float(graph._memo["lambda_1"])
+
+
+def solve_robust(
+    graph: Graph, Y: Array, shifts: Shifts, options: Options
+) -> tuple[Outcome, tuple[Attempt, ...]]:
+    """Answer RobustGC for all gammas, with lambda_1; climb the ladder until a result is right.
+
+    Parameters
+    ----------
+    graph : Graph
+    Y : ndarray, shape (N, columns)
+    shifts : Shifts
+    options : Options
+
+    Returns
+    -------
+    outcome, history
+        The last attempt of the history is the one that answered.
+
+    Raises
+    ------
+    NotConvexError
+        A gamma is not below lambda_1.
+    NotConvergedError
+        No engine reached the tolerance; the text says what was tried and how far each got.
+    """
+    history: list[Attempt] = []
+    for name, reason, engine in _rungs(graph, Y, shifts, options, history):
+        start = time.perf_counter()
+        try:
+            outcome = engine()
+        except _FAILURES as failure:
+            text = str(failure) or "out of memory"
+            history.append(Attempt(name, reason, text, time.perf_counter() - start))
+            continue
+        history.append(Attempt(name, reason, outcome.note, time.perf_counter() - start))
+        if "float32" not in name:
+            graph._memo["lambda_1"] = outcome.lambda_1
+        return outcome, tuple(history)
+    tried = "; ".join(f"{attempt.solver}: {attempt.result}" for attempt in history)
+    raise NotConvergedError(
+        f"The graph of {graph.n} nodes was not solved to the tolerance {_tolerance(options):g}. "
+        f"Tried {tried}. Raise tol, lower eta, try another solver, or remove very weak edges."
+    )
+
+
+_FAILURES = (NotConvergedError, MemoryError, RuntimeError, np.linalg.LinAlgError)
+
+
+def _tolerance(options: Options) -> float:
+    return options.tol or TOLERANCE[np.dtype(options.dtype).itemsize]
+
+
+def _rungs(
+    graph: Graph, Y: Array, shifts: Shifts, options: Options, history: list[Attempt]
+) -> Iterator[tuple[str, str, Callable[[], Outcome]]]:
+    """Name the engines to try in order, each with its reason."""
+    asked, tol = options.solver, _tolerance(options)
+    auto, nobody = asked == "auto", lambda name: lambda done, residual, total: None
+    watch = options.watch or nobody
+    chosen = f"solver={asked!r}"
+    if asked == "dense" or (auto and graph.n <= SMALL):
+        yield (
+            "dense",
+            chosen if not auto else f"{graph.n} nodes",
+            lambda: dense.run(graph, Y, shifts),
+        )
+        return
+    if asked in ("auto", "krylov"):
+        patience = PATIENCE if auto else SIEGE
+
+        def lanczos(dtype: str, tol: float, patience: int) -> Callable[[], Outcome]:
+            return lambda: _krylov(graph, Y, shifts, dtype, tol, patience, watch("krylov"))
+
+        reason = chosen if not auto else f"{graph.n} nodes: a probe"
+        if options.dtype == "float32":
+            yield "krylov float32", reason, lanczos("float32", tol, patience)
+            reason = "single precision did not reach the tolerance"
+        yield "krylov", reason, lanczos("float64", tol, patience)
+    sparse = multigrid.possible(graph)
+    if asked == "multigrid" or (auto and sparse):
+        reason = chosen if not auto else "Lanczos would take too long"
+        run = lambda: multigrid.run(graph, Y, shifts, tol, watch("multigrid"))  # noqa: E731
+        yield "multigrid", reason, run
+    if asked == "direct" or (auto and (sparse or isinstance(graph._whole, np.ndarray))):
+        reason = chosen if not auto else "what is left for hard spectra"
+        yield "direct", reason, lambda: direct.run(graph, Y, shifts, tol)
+    if auto:
+        reason = "nothing else is left"
+        yield "krylov", reason, lanczos("float64", tol, SIEGE)
+
+
+def _krylov(
+    graph: Graph, Y: Array, shifts: Shifts, dtype: str, tol: float, patience: int, watch: Watch
+) -> Outcome:
+    outcome = krylov.run(
+        Laplacian(graph, dtype),
+        Y,
+        shifts,
+        tol=tol,
+        limit=patience,
+        patience=patience,
+        room=available() / 4,
+        watch=watch,
+    )
+    # Below that, a product with L_N does not resolve lambda_1.
+    if outcome.lambda_1 < (TINY if dtype == "float64" else 1e-3):
+        raise NotConvergedError(f"lambda_1 = {outcome.lambda_1:.1e} is too small for products")
+    return outcome
+
+
+__all__ = ["Attempt", "NotConvexError", "Options", "lambda_1", "solve_robust"]

@@ -1,0 +1,259 @@
+"""The Krylov engine: one Lanczos run gives lambda_1 and the answers for every gamma.
+
+Shifted systems share their Krylov space, so the space of the labels answers all of them, and
+contains v1 as well; the random column guards against labels that cannot see v1.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc import parallel
+from robustgc.lanczos import Recurrences, Small
+from robustgc.laplacian import Laplacian
+from robustgc.outcome import NotConvergedError, Outcome, Shifts, Solution, Watch
+from robustgc.weights import Array
+
+# By bytes of a number: the residual of the random column, beside lambda_1, that counts as having
+# seen v1; the relative difference of values that count as the same lambda_1.
+_GUARD = {8: 1e-5, 4: 1e-4}
+_SAME = {8: 1e-6, 4: 1e-4}
+
+
+@dataclass
+class _State:
+    """How far the run is after some steps."""
+
+    columns: list[Small | None]
+    lambda_1: float
+    eigen_residual: float
+    guard_residual: float
+    gammas: Array
+    residuals: Array  # worst column, by gamma
+
+    @property
+    def worst(self) -> float:
+        return max(float(self.residuals.max(initial=0.0)), self.eigen_residual)
+
+    def converged(self, tol: float, guard: float) -> bool:
+        return self.worst <= tol and self.guard_residual <= max(tol, guard)
+
+
+def run(
+    L: Laplacian,
+    Y: NDArray[Any],
+    shifts: Shifts,
+    *,
+    tol: float,
+    limit: int,
+    patience: int,
+    room: float,
+    watch: Watch,
+) -> Outcome:
+    """Solve ``(L_N - gamma I) f = gamma P0 y`` for all gammas, with lambda_1 from the same space.
+
+    Parameters
+    ----------
+    L : Laplacian
+    Y : ndarray, shape (N, columns)
+        May have no column: then only lambda_1 is asked for.
+    shifts : callable
+        From lambda_1 to the gammas.
+    tol : float
+        For the residuals of all systems, and of lambda_1 relative to itself.
+    limit, patience : int
+        Most steps; and how many the rate of convergence may promise after a probe of 60.
+    room : float
+        Bytes that the basis may take. Beyond, it is not kept but computed a second time.
+    watch : callable
+        Told of every check: steps, worst residual, steps expected in all.
+
+    Raises
+    ------
+    NotConvergedError
+        The text says how far it got.
+    NotConvexError
+        A gamma is not below lambda_1 (from `shifts`).
+    """
+    m = Y.shape[1]
+    lanczos = Recurrences(L, Y)
+    kept = slice(0, m) if m else slice(0, 1)
+    basis: list[NDArray[Any]] | None = []
+    trace: list[tuple[int, float]] = []
+    check = 2
+    for step in range(1, limit + 1):
+        if basis is not None:
+            basis.append(np.ascontiguousarray(lanczos.q[:, kept].T))
+            if len(basis) * basis[0].nbytes > room:
+                basis = None
+        lanczos.step()
+        over = not lanczos.beta.any()
+        if step < check and not over and step < limit:
+            continue
+        check = max(step + 1, int(1.06 * step))
+        state = _assess(lanczos, shifts, m)
+        trace.append((step, state.worst))
+        expected = _expected(trace, tol)
+        watch(step, state.worst, expected)
+        if state.converged(tol, _GUARD[L.dtype.itemsize]):
+            shifts(state.lambda_1, settled=True)
+            return _outcome(lanczos, state, basis, tol)
+        if over or (step >= 60 and expected > patience):
+            break
+    raise NotConvergedError(
+        f"residual {state.worst:.1e} after {step} steps, about {expected:.0f} expected"
+    )
+
+
+def _assess(lanczos: Recurrences, shifts: Shifts, m: int) -> _State:
+    columns = [lanczos.small(c) for c in range(m + 1)]
+    seen = [small for small in columns if small is not None]
+    low = min(small.theta[0] for small in seen)
+    limit = max(float(low), np.finfo(float).tiny)
+    same = limit * (1 + _SAME[lanczos.L.dtype.itemsize])
+    near = [s.residual for s in seen if s.theta[0] <= same]
+    guard = columns[-1]
+    far = guard is None or guard.theta[0] > same
+    guarded = np.inf if far or guard is None else guard.residual / limit
+    gammas = np.array([float(g) for g in shifts(limit, settled=False)])
+    residuals = np.zeros(len(gammas))
+    for small in columns[:-1]:
+        if small is not None and len(gammas):
+            convex = gammas < small.theta[0]
+            own = small.system_residuals(np.where(convex, gammas, 0.0))
+            residuals = np.maximum(residuals, np.where(convex, own, np.inf))
+    return _State(columns, limit, min(near) / limit, guarded, gammas, residuals)
+
+
+def _expected(trace: list[tuple[int, float]], tol: float) -> float:
+    """Extrapolate the residual of the last half of the steps to the tolerance."""
+    step, now = trace[-1]
+    earlier = [(s, r) for s, r in trace if s <= step // 2 and np.isfinite(r)]
+    if not earlier or not np.isfinite(now):
+        return np.inf
+    rate = (np.log(earlier[-1][1] + 1e-300) - np.log(now + 1e-300)) / (step - earlier[-1][0])
+    return float(step + max(0.0, np.log(now / tol)) / rate) if rate > 0 else np.inf
+
+
+def _outcome(
+    lanczos: Recurrences, state: _State, basis: list[NDArray[Any]] | None, tol: float
+) -> Outcome:
+    """Put the answers together and measure the worst of them on the matrix itself."""
+    gammas, m = state.gammas, lanczos.Y.shape[1]
+    steps, kept = len(lanczos.alphas), state.columns[: max(m, 1)]
+    same = state.lambda_1 * (1 + _SAME[lanczos.L.dtype.itemsize])
+    sees = [s is not None and s.theta[0] <= same for s in kept]
+    best = sees.index(True) if True in sees else None
+    weights = []  # of the basis vectors, by column: in every solution, and in the Ritz vector
+    for c, small in enumerate(kept):
+        own = np.zeros((len(gammas) * bool(m) + (c == best), steps))
+        if small is not None:
+            k = len(small.theta)
+            if m:
+                own[: len(gammas), :k] = (small.solved(gammas) * gammas * lanczos.norms[c]).T
+            if c == best:
+                own[-1, :k] = small.S[:, 0]
+        weights.append(own)
+    found = _second_pass(lanczos, weights) if basis is None else _combined(basis, weights)
+    worst = int(np.argmax(state.residuals)) if len(gammas) else 0
+    eigen, system = _measured(lanczos, state, found, worst, best)
+    if max(eigen, system) > 10 * tol:
+        raise NotConvergedError(
+            f"the recurrences promise {state.worst:.1e} after {steps} steps, but the residual is "
+            f"{max(eigen, system):.1e}"
+        )
+    residuals = [float(r) for r in state.residuals]
+    if residuals:
+        residuals[worst] = max(residuals[worst], system)
+    products = steps * (2 if basis is None else 1) + 1
+    solutions = [
+        Solution(_columns(lanczos.L, [own[g] for own in found]), residual, products)
+        for g, residual in enumerate(residuals)
+    ]
+    note = "; the basis did not fit into memory, so it was computed twice" if basis is None else ""
+    return Outcome(
+        state.lambda_1,
+        max(state.eigen_residual, eigen),
+        [float(gamma) for gamma in gammas],
+        solutions,
+        f"{products} products{note}",
+    )
+
+
+def _columns(L: Laplacian, columns: list[NDArray[Any]]) -> NDArray[Any]:
+    if len(columns) == 1:
+        return L.restrict(columns[0])[:, None]
+    return np.column_stack([L.restrict(column) for column in columns])
+
+
+def _combined(basis: list[NDArray[Any]], weights: list[Array]) -> list[NDArray[Any]]:
+    """Sum the basis vectors with the weights of every answer."""
+    rows, dtype = basis[0].shape[1], basis[0].dtype
+    found = [np.empty((len(own), rows), dtype=dtype) for own in weights]
+    step = 2**14  # stays in cache
+
+    def few(a: int, b: int) -> None:
+        for x in range(a, b, step):
+            here = slice(x, min(x + step, b))
+            for c, own in enumerate(weights):
+                for out, w in zip(found[c], own, strict=True):
+                    total = basis[0][c, here] * dtype.type(w[0])
+                    for q, weight in zip(basis[1:], w[1:], strict=True):
+                        total += q[c, here] * dtype.type(weight)
+                    out[here] = total
+
+    if max(len(own) for own in weights) <= 4:
+        threads = parallel.n_threads() if rows >= parallel.ALONE else 1
+        parallel.run(few, parallel.even_rows(rows, threads))
+        return found
+    for x in range(0, rows, step):
+        here = slice(x, x + step)
+        for c, own in enumerate(weights):
+            np.matmul(
+                own.astype(dtype), np.stack([q[c, here] for q in basis]), out=found[c][:, here]
+            )
+    return found
+
+
+def _second_pass(lanczos: Recurrences, weights: list[Array]) -> list[NDArray[Any]]:
+    """Run the same recurrences again and add their vectors up as they come."""
+    found = [np.zeros((len(own), lanczos.L.rows), dtype=lanczos.L.dtype) for own in weights]
+    lanczos.start()
+    for step in range(weights[0].shape[1]):
+        for c, own in enumerate(weights):
+            for g, weight in enumerate(own[:, step]):
+                found[c][g] += lanczos.q[:, c] * lanczos.L.dtype.type(weight)
+        lanczos.step()
+    return found
+
+
+def _measured(
+    lanczos: Recurrences, state: _State, found: list[NDArray[Any]], worst: int, best: int | None
+) -> tuple[float, float]:
+    """Return the residuals of the eigenpair and of the worst system, from one product.
+
+    The arrays of the recurrences are taken over for it: nothing new is allocated.
+    """
+    L, m = lanczos.L, lanczos.Y.shape[1]
+    w, q, b = lanczos.w, lanczos.q, lanczos.before
+    w[:] = 0
+    for c in range(m):
+        w[:, c] = found[c][worst]
+    if best is not None:
+        w[:, m] = found[best][-1]
+    nothing, one = np.zeros(m + 1), np.ones(m + 1)
+    length = np.sqrt(lanczos.squares(w)[0])
+    L.normalise(w, nothing, one, q, lanczos.u)
+    lanczos.fill(b)
+    L.normalise(b, lanczos.squares(b)[1], one, b, w)  # w is only room here
+    L.normalise(q, nothing, one, q, lanczos.u)
+    L.multiply(lanczos.u, w)
+    gamma = float(state.gammas[worst]) if len(state.gammas) else 0.0
+    alpha, beta = np.full(m + 1, gamma), np.full(m + 1, gamma)
+    alpha[m], beta[m] = state.lambda_1, 0.0
+    rest = np.sqrt(L.recur(w, q, b, alpha, beta)[0])
+    eigen = rest[m] / (length[m] * state.lambda_1) if best is not None else 0.0
+    sizes = np.where(lanczos.norms[:m] > 0, lanczos.norms[:m], 1.0) * (gamma or 1.0)
+    return float(eigen), float((rest[:m] / sizes).max(initial=0.0))

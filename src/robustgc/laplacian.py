@@ -1,0 +1,115 @@
+"""The normalised Laplacian as the engines use it: blocks of columns, any precision, all cores."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import DTypeLike, NDArray
+
+from robustgc import parallel
+from robustgc.csr import CSR, PARTS
+from robustgc.graph import Graph
+
+
+class Laplacian:
+    """``L_N`` in a working precision, with the vectors that every product needs.
+
+    Blocks are C-ordered arrays with a row for every row of the stored matrix; for a piece of a
+    larger graph the rows outside of it are and stay zero (`embed`, `restrict`).
+
+    Attributes
+    ----------
+    scale : ndarray, shape (rows,)
+        ``D^-1/2``, zero outside of the piece.
+    v0 : ndarray, shape (rows,)
+    """
+
+    def __init__(self, graph: Graph, dtype: DTypeLike = np.float64) -> None:
+        self.graph, self.dtype = graph, np.dtype(dtype)
+        W = graph._whole
+        self.rows = W.shape[0]
+        self._csr = CSR.from_scipy(W) if sp.issparse(W) else W if isinstance(W, CSR) else None
+        if self._csr is None:
+            self._dense: Any = graph._A.astype(self.dtype) if isinstance(W, np.ndarray) else W
+            self._o = graph._o.astype(self.dtype)
+        # The scale of the weights cannot matter, but float32 must not overflow on it.
+        d = self.embed(graph.d)
+        root = np.sqrt(d, out=d)
+        self.scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0).astype(dtype)
+        root /= float(np.linalg.norm(root)) or 1.0
+        self.v0 = root.astype(dtype)
+        parts = PARTS if self.rows >= parallel.ALONE else 1
+        self._even = parallel.even_rows(self.rows, parts)
+        self._cuts = self._even if self._csr is None else self._csr.cuts(parts)
+
+    def embed(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return a copy with a row for every row of the stored matrix."""
+        if self.graph._nodes is None:
+            return np.array(X)
+        whole = np.zeros((self.rows, *X.shape[1:]), dtype=X.dtype)
+        whole[self.graph._nodes] = X
+        return whole
+
+    def restrict(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the rows of the graph's own nodes (the last axis of X)."""
+        return X if self.graph._nodes is None else X[..., self.graph._nodes]
+
+    def __call__(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return ``L_N X`` for a vector or a block of columns."""
+        u = X.reshape(self.rows, -1) * self.scale[:, None]
+        out = np.empty_like(u)
+        self.multiply(u, out)
+        return np.asarray(out.reshape(X.shape))
+
+    def multiply(self, u: NDArray[Any], out: NDArray[Any]) -> NDArray[np.float64]:
+        """Store ``L_N q`` for ``u = scale q`` in out; return ``q' L_N q`` for every column."""
+        if self._csr is not None:
+            rows = self._csr
+            dots = parallel.collect(
+                parallel.loops().laplacian,
+                self._cuts,
+                rows.indptr,
+                rows.indices,
+                rows.data,
+                self.scale,
+                u,
+                out,
+                found=np.zeros(u.shape[1]),
+            )
+            return np.asarray(dots.sum(axis=0))
+        np.multiply(self._o[:, None], u, out=out)
+        out -= self._dense @ u
+        dots = np.einsum("ij,ij->j", out, u, dtype=np.float64)
+        out *= self.scale[:, None]
+        return np.asarray(dots)
+
+    def recur(
+        self,
+        w: NDArray[Any],
+        q: NDArray[Any],
+        before: NDArray[Any],
+        alpha: NDArray[Any],
+        beta: NDArray[Any],
+    ) -> NDArray[np.float64]:
+        """Take ``alpha q + beta before`` from w; return ``|w|^2`` and ``v0' w`` by column."""
+        loop = parallel.loops().recur
+        a, b = alpha.astype(self.dtype), beta.astype(self.dtype)
+        zeros = np.zeros((2, w.shape[1]))
+        parts = parallel.collect(loop, self._even, w, q, before, self.v0, a, b, found=zeros)
+        return np.asarray(parts.sum(axis=0))
+
+    def normalise(
+        self,
+        w: NDArray[Any],
+        off: NDArray[Any],
+        size: NDArray[Any],
+        q: NDArray[Any],
+        u: NDArray[Any],
+    ) -> None:
+        """Store ``q = (w - off v0) size`` and ``u = scale q``."""
+        loop = parallel.loops().normalise
+        c, s = off.astype(self.dtype), size.astype(self.dtype)
+        cuts = parallel.even_rows(
+            self.rows, 1 if self.rows < parallel.ALONE else parallel.n_threads()
+        )
+        parallel.run(loop, cuts, w, self.v0, c, s, self.scale, q, u)

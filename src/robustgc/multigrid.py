@@ -1,0 +1,159 @@
+"""The multigrid engine: spectra that crowd towards 0 (grids, roads, neighbour graphs).
+
+Algebraic multigrid with v0 as its near-null vector is nearly the pseudo-inverse of ``L_N``: LOBPCG
+with it finds the first eigenpairs, and conjugate gradients with it solve
+``(L_N - gamma I) f = gamma P0 y`` in a few dozen steps, whatever lambda_1 is.
+"""
+
+import numpy as np
+import scipy.linalg as sla
+import scipy.sparse as sp
+
+from robustgc.csr import CSR
+from robustgc.cycles import COARSE, Hierarchy
+from robustgc.graph import Graph, per_graph
+from robustgc.laplacian import Laplacian
+from robustgc.outcome import (
+    NotConvergedError,
+    NotConvexError,
+    Outcome,
+    Shifts,
+    Solution,
+    Watch,
+)
+from robustgc.solve import conjugate_gradients, relative_residual
+from robustgc.weights import Array
+
+_SEED = 20180521
+_BLOCK = 3  # eigenpairs iterated together, beside a random start
+_STEPS = 100
+_PAIR = 1e-5  # residual of the eigenpair beside lambda_1; the error of lambda_1 is its square
+_LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
+
+
+def possible(graph: Graph) -> bool:
+    """Whether the engine can work on such a graph: its matrix must be there, and sparse."""
+    return sp.issparse(graph._whole) or isinstance(graph._whole, CSR)
+
+
+def run(graph: Graph, Y: Array, shifts: Shifts, tol: float, watch: Watch) -> Outcome:
+    """Answer RobustGC for all gammas, each started from the one before."""
+    if graph._nodes is not None:  # the hierarchy needs the matrix of the piece by itself
+        graph = Graph._trusted(graph.W)
+    values, vectors, residual, steps = first_pairs(graph)
+    limit = float(values[0])
+    gammas = shifts(limit)
+    b = graph.P0(Y)
+    solutions, x = [], np.zeros_like(b)
+    for k, gamma in enumerate(gammas):
+        if k == 0:  # what the eigenvectors know of the answer
+            weights = 1.0 / (values - gamma)
+            x = vectors @ ((vectors.T @ b).T * np.where(weights > 0, weights, 0.0)).T
+        solution = _solved(graph, b, gamma, x, tol)
+        x = solution.f
+        solutions.append(Solution(gamma * x, solution.residual, solution.n_iter))
+        watch(k + 1, solution.residual, len(gammas))
+    taken = ", ".join(str(solution.n_iter) for solution in solutions)
+    return Outcome(limit, residual, gammas, solutions, f"LOBPCG {steps} steps, solves {taken}")
+
+
+def _solved(graph: Graph, b: Array, gamma: float, x0: Array, tol: float) -> Solution:
+    """Solve ``(L_N - gamma I) x = b`` off v0 by conjugate gradients, from a guess."""
+    L = operator(graph)
+
+    def apply(x: Array) -> Array:
+        return graph.P0(L(x) - gamma * x)
+
+    cycle = hierarchy(graph)
+    sizes = np.sqrt(np.einsum("i...,i...->...", b, b))
+    try:
+        x, n_iter = conjugate_gradients(
+            apply, b, cycle, graph.P0, goal=tol * sizes, limit=300, start=graph.P0(x0)
+        )
+    except NotConvexError as failure:
+        raise NotConvergedError("negative curvature: lambda_1 came out too large") from failure
+    residual = relative_residual(apply(x) - b, b)
+    # What double precision can reach: rounding of x alone moves apply(x) by eps * 2 * |x|.
+    lengths = np.sqrt(np.einsum("i...,i...->...", x, x)) / np.where(sizes > 0, sizes, 1.0)
+    floor = min(100 * np.finfo(float).eps * float(lengths.max(initial=0.0)), 1e-6)
+    if residual > max(2 * tol, floor):
+        raise NotConvergedError(f"residual {residual:.1e} after {n_iter} iterations")
+    return Solution(x, residual, n_iter)
+
+
+@per_graph
+def operator(graph: Graph) -> Laplacian:
+    """Return ``L_N`` on all cores, kept on the graph."""
+    return Laplacian(graph)
+
+
+@per_graph
+def hierarchy(graph: Graph) -> Hierarchy:
+    """Set up multigrid for ``L_N`` once."""
+    return Hierarchy(graph)
+
+
+@per_graph
+def first_pairs(graph: Graph) -> tuple[Array, Array, float, int]:
+    """Return the first non-trivial eigenpairs of ``L_N``, lambda_1's residual, and steps taken.
+
+    LOBPCG: the best combination of the vectors, their preconditioned residuals and the last
+    changes, until lambda_1 has converged. The others are there because grids have it twice, and
+    one starts from a random vector, so that no symmetry hides v1.
+    """
+    L, cycle = operator(graph), hierarchy(graph)
+    rng = np.random.default_rng(_SEED)
+    X = np.column_stack([_from_coarse(cycle), rng.standard_normal((graph.n, 1))])
+    X, image, values = _rotated(L, _orthonormal(graph, X))
+    change = np.empty((graph.n, 0))
+    best = np.inf
+    for step in range(_STEPS):
+        R = image - X * values
+        best = float(np.linalg.norm(R[:, 0])) / max(float(values[0]), 1e-300)
+        if values[0] < 2 * _LEAST and best > _PAIR:
+            raise NotConvergedError(f"lambda_1 = {values[0]:.1e} is at the level of rounding")
+        if best <= _PAIR:
+            return values, X, best, step
+        Z = _orthonormal(graph, np.column_stack([cycle(R), change]), off=X)
+        image_z = L(Z)
+        k = X.shape[1]
+        small = np.block([[np.diag(values), image.T @ Z], [Z.T @ image, Z.T @ image_z]])
+        values, turn = sla.eigh((small + small.T) / 2, subset_by_index=[0, k - 1])
+        change = Z @ turn[k:]
+        X, image = X @ turn[:k] + change, image @ turn[:k] + image_z @ turn[k:]
+        if step % 8 == 7:  # rounding adds up in what is only combined
+            X, image, values = _rotated(L, _orthonormal(graph, X))
+    raise NotConvergedError(f"LOBPCG: residual of lambda_1 {best:.1e} after {_STEPS} steps")
+
+
+def _rotated(L: Laplacian, X: Array) -> tuple[Array, Array, Array]:
+    """Return Ritz vectors in the span of orthonormal columns, their images and values."""
+    image = L(X)
+    values, turn = sla.eigh(X.T @ image)
+    return X @ turn, image @ turn, values
+
+
+def _orthonormal(graph: Graph, Z: Array, off: Array | None = None) -> Array:
+    """Orthonormalise columns off v0 and some others; directions that are not there are dropped.
+
+    By the eigenvectors of their Gram matrix: two products with the block, no factorisation of it.
+    """
+    for _ in range(2):
+        Z = graph.P0(Z)
+        if off is not None:
+            Z = Z - off @ (off.T @ Z)
+        size = np.sqrt(np.einsum("ij,ij->j", Z, Z))
+        Z = Z / np.where(size > 0, size, 1.0)
+        values, U = sla.eigh(Z.T @ Z)
+        keep = values > 1e-12 * values[-1]
+        Z = Z @ (U[:, keep] / np.sqrt(values[keep]))
+    return Z
+
+
+def _from_coarse(levels: Hierarchy) -> Array:
+    """Carry the first eigenvectors of the coarsest level up: a start close to the end."""
+    size = levels.sizes[-1]
+    if len(levels.sizes) == 1 or not _BLOCK < size <= 2 * COARSE:
+        return np.random.default_rng(_SEED + 7).standard_normal((levels.sizes[0], _BLOCK))
+    _, coarse = sla.eigh(levels.coarsest, levels.mass(), subset_by_index=[0, _BLOCK])
+    return np.asarray(levels.prolonged(coarse[:, 1:]))
