@@ -9,9 +9,10 @@ import robustgc
 
 ROOT = Path(robustgc.__file__).parent
 ORDER = [
-    "_kernels", "parallel", "csr", "weights", "graph", "solve", "iterative", "spectrum", "kernel",
-    "labels", "models", "extension", "affinity", "selection", "transduction", "_classifier", "estimators", "datasets",
-    "experiments", "report", "cli",
+    "_kernels", "_sorting", "parallel", "csr", "edges", "buckets", "build", "weights", "graph",
+    "solve", "iterative", "spectrum", "kernel", "labels", "models", "extension", "affinity",
+    "selection", "transduction", "_classifier", "estimators", "datasets", "experiments", "report",
+    "cli",
 ]  # fmt: skip
 
 

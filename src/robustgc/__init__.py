@@ -4,6 +4,7 @@ The estimators `RobustGC`, `ZhouGC` and `BelkinGC` follow scikit-learn; the func
 `zhou`, `belkin` and the rest follow the paper, on a `Graph`.
 """
 
+from robustgc.build import build_csr
 from robustgc.csr import CSR
 from robustgc.estimators import BelkinGC, RobustGC, ZhouGC
 from robustgc.extension import extend
@@ -34,6 +35,7 @@ __all__ = [
     "Spectrum",
     "ZhouGC",
     "belkin",
+    "build_csr",
     "condition_bound",
     "eigenpairs",
     "extend",
