@@ -11,8 +11,9 @@ import robustgc
 
 PUBLIC = [
     "CSR", "BelkinGC", "Graph", "NotConvergedError", "NotConvexError", "RobustGC", "Solution",
-    "Spectrum", "ZhouGC", "belkin", "condition_bound", "eigenpairs", "extend", "full_spectrum", 
-    "lambda_1", "leave_one_out", "node_kernel", "robust", "robust_path", "zhou", "zhou_path",
+    "Spectrum", "ZhouGC", "belkin", "build_csr", "condition_bound", "eigenpairs", "extend",
+    "full_spectrum", "lambda_1", "leave_one_out", "node_kernel", "robust", "robust_path",
+    "zhou", "zhou_path",
 ]  # fmt: skip
 
 

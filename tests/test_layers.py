@@ -9,10 +9,11 @@ import robustgc
 
 ROOT = Path(robustgc.__file__).parent
 ORDER = [
-    "_kernels", "parallel", "csr", "weights", "outcome", "memory", "graph", "laplacian", "lanczos",
-    "krylov", "solve", "iterative", "spectrum", "dense", "direct", "cycles", "multigrid", "engines",
-    "kernel", "labels", "models", "extension", "affinity", "selection", "transduction",
-    "_classifier", "estimators", "datasets", "experiments", "report", "cli",
+    "_kernels", "_sorting", "parallel", "csr", "edges", "buckets", "build", "weights", "outcome",
+    "memory", "graph", "laplacian", "lanczos", "krylov", "solve", "iterative", "spectrum", "dense",
+    "direct", "cycles", "multigrid", "engines", "kernel", "labels", "models", "extension",
+    "affinity", "selection", "transduction", "_classifier", "estimators", "datasets", "experiments",
+    "report", "cli",
 ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ The estimators `RobustGC`, `ZhouGC` and `BelkinGC` follow scikit-learn; the func
 `zhou`, `belkin` and the rest follow the paper, on a `Graph`.
 """
 
+from robustgc.build import build_csr
 from robustgc.csr import CSR
 from robustgc.engines import lambda_1
 from robustgc.estimators import BelkinGC, RobustGC, ZhouGC
@@ -35,6 +36,7 @@ __all__ = [
     "Spectrum",
     "ZhouGC",
     "belkin",
+    "build_csr",
     "condition_bound",
     "eigenpairs",
     "extend",

@@ -6,6 +6,10 @@ they may stay in files that are mapped into memory.
 """
 
 import json
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -187,18 +191,30 @@ class CSR:
         return graph
 
     def save(self, folder: str | Path) -> None:
-        """Write a folder of plain .npy files; the manifest comes last, so a killed run shows."""
-        path = Path(folder)
-        if path.exists():
-            raise FileExistsError(f"{path} exists already; remove it or choose another name.")
-        path.mkdir(parents=True)
-        np.save(path / "indptr.npy", self.indptr)
-        np.save(path / "indices.npy", self.indices)
-        if self.data is not None:
-            np.save(path / "data.npy", self.data)
-        write_manifest(
-            path, self.shape[0], self.nnz, None if self.data is None else self.data.dtype
-        )
+        """Write a folder of plain .npy files; it gets its name when it is complete."""
+        with new_folder(folder) as path:
+            np.save(path / "indptr.npy", self.indptr)
+            np.save(path / "indices.npy", self.indices)
+            if self.data is not None:
+                np.save(path / "data.npy", self.data)
+            weights = None if self.data is None else self.data.dtype
+            write_manifest(path, self.shape[0], self.nnz, weights)
+
+
+@contextmanager
+def new_folder(folder: str | Path) -> Iterator[Path]:
+    """Give a folder to fill beside `folder`; renamed at the end, removed after a failure."""
+    path = Path(folder)
+    if path.exists():
+        raise FileExistsError(f"{path} exists already; remove it or choose another name.")
+    partial = path.with_name(f"{path.name}.partial-{secrets.token_hex(4)}")
+    partial.mkdir(parents=True)
+    try:
+        yield partial
+        partial.rename(path)
+    except BaseException:  # Ctrl-C too
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
 
 
 def write_manifest(path: Path, nodes: int, entries: int, weights: Any) -> None:

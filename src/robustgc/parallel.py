@@ -5,8 +5,9 @@ may be called from several threads at once and after a fork.
 """
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
@@ -48,9 +49,9 @@ def even_entries(indptr: NDArray[Any], parts: int) -> NDArray[np.int64]:
 
 
 @cache
-def loops() -> Any:
-    """Return `robustgc._kernels`, imported on first use: numba takes half a second to load."""
-    return import_module("robustgc._kernels")
+def loops(module: str = "_kernels") -> Any:
+    """Return a module of loops, imported on first use: numba takes half a second to load."""
+    return import_module(f"robustgc.{module}")
 
 
 @cache
@@ -87,3 +88,20 @@ def collect(
 
     run(one, np.linspace(0, len(parts), min(n_threads(), len(parts)) + 1).astype(np.int64))
     return parts
+
+
+def in_order(work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+    """Yield ``work(item)`` in the order of the items, a few items ahead on all cores."""
+    pool, threads = _pool(os.getpid(), n_threads()), n_threads()
+    waiting: deque[Future[Any]] = deque()
+    try:
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for late in waiting:
+            late.cancel()
+        wait(waiting)
