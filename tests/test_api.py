@@ -10,10 +10,10 @@ import pytest
 import robustgc
 
 PUBLIC = [
-    "CSR", "BelkinGC", "Graph", "NotConvergedError", "NotConvexError", "RobustGC", "Solution",
-    "Spectrum", "ZhouGC", "belkin", "build_csr", "condition_bound", "eigenpairs", "extend",
-    "full_spectrum", "lambda_1", "leave_one_out", "node_kernel", "robust", "robust_path",
-    "zhou", "zhou_path",
+    "CSR", "BelkinGC", "Estimate", "Graph", "NotConvergedError", "NotConvexError", "RobustGC",
+    "Solution", "Spectrum", "ZhouGC", "belkin", "build_csr", "condition_bound", "eigenpairs",
+    "estimate", "extend", "full_spectrum", "lambda_1", "leave_one_out", "node_kernel", "robust",
+    "robust_path", "zhou", "zhou_path",
 ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ The estimators `RobustGC`, `ZhouGC` and `BelkinGC` follow scikit-learn; the func
 """
 
 from robustgc.build import build_csr
+from robustgc.cost import Estimate, estimate
 from robustgc.csr import CSR
 from robustgc.engines import lambda_1
 from robustgc.estimators import BelkinGC, RobustGC, ZhouGC
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CSR",
     "BelkinGC",
+    "Estimate",
     "Graph",
     "NotConvergedError",
     "NotConvexError",
@@ -39,6 +41,7 @@ __all__ = [
     "build_csr",
     "condition_bound",
     "eigenpairs",
+    "estimate",
     "extend",
     "full_spectrum",
     "lambda_1",

@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from robustgc import affinity as affinities
+from robustgc.csr import CSR
 from robustgc.graph import Graph
 from robustgc.labels import encode, recode
 from robustgc.outcome import Solution
@@ -157,7 +158,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return decision values and class codes for rows of X, block by block."""
         check_is_fitted(self)
         X = self._read(X, reset=False)
-        if sp.issparse(X) != sp.issparse(self._X):
+        if not isinstance(self._X, CSR) and sp.issparse(X) != sp.issparse(self._X):
             X = X.toarray() if sp.issparse(X) else sp.csr_array(X)
         if X.shape == self._X.shape and _same(X, self._X):
             return self._answer.f.copy(), self._answer.codes
@@ -177,6 +178,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _fitted_rows(self, X: Any) -> list[tuple[int, list[int]]]:
         """Pair every row of X that was fitted with the node, or nodes, it was fitted as."""
+        if isinstance(self._X, CSR):
+            return []
         known = self._rows
         if known is None:
             known = {}
@@ -187,6 +190,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Check X the scikit-learn way; weight matrices are checked by `check_weights`."""
+        if isinstance(X, CSR):
+            return self._read_csr(X, reset)
         if self.affinity == "precomputed" and reset:
             W = X if sp.issparse(X) else np.asarray(X)
             if W.ndim == 2 and W.shape[1] > 0:
@@ -204,6 +209,17 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         )
         return _as_float(checked)
 
+    def _read_csr(self, X: CSR, reset: bool) -> CSR:
+        if self.affinity != "precomputed":
+            raise ValueError("A CSR holds weights; use affinity='precomputed' with it.")
+        if not reset and X is not self._X:
+            raise ValueError(
+                "New points must come as rows of weights in an array or a scipy matrix, one column "
+                "per fitted node; a CSR is a whole graph."
+            )
+        self.n_features_in_ = X.shape[1]
+        return X
+
     def _shaped(self, f: Array) -> Array:
         return f[:, 0] if f.shape[1] == 1 else f
 
@@ -220,12 +236,16 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
 
 
 def _as_float(X: Any) -> Any:
-    return sp.csr_array(X.astype(np.float64)) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+    if sp.issparse(X):
+        return sp.csr_array(X.astype(np.float64, copy=False))
+    return np.asarray(X, dtype=np.float64)
 
 
 def _same(A: Any, B: Any) -> bool:
+    if A is B:
+        return True
     if sp.issparse(A):
-        return A is B or (A.nnz == B.nnz and (A != B).nnz == 0)
+        return bool(A.nnz == B.nnz and (A != B).nnz == 0)
     return bool(np.array_equal(A, B))
 
 

@@ -134,6 +134,15 @@ def inspect(indptr: Any, indices: Any, data: Any, degrees: Any, found: Any, a: i
 
 
 @_compiled
+def diagonal(indptr: Any, indices: Any, data: Any, out: Any, a: int, b: int) -> None:
+    """Store the entries ``w_ii``."""
+    for i in range(a, b):
+        for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            if indices[p] == i:
+                out[i] = 1.0 if data is None else data[p]
+
+
+@_compiled
 def _mixed(x: Any) -> Any:
     """Scatter the bits of a 64-bit number (the finaliser of splitmix64)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -11,7 +11,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -92,13 +91,10 @@ class CSR:
 
     def diagonal(self) -> NDArray[np.float64]:
         """Return the self-loops."""
-        loops = np.zeros(self.shape[0])
-        for a, b in pairwise(self.cuts(1 + self.nnz // 2**24)):
-            here = slice(self.indptr[a], self.indptr[b])
-            rows = np.repeat(np.arange(a, b), np.diff(self.indptr[a : b + 1]))
-            on = np.flatnonzero(self.indices[here] == rows)
-            loops[rows[on]] = 1.0 if self.data is None else self.data[here][on]
-        return loops
+        out = np.zeros(self.shape[0])
+        loop = parallel.loops().diagonal
+        parallel.run(loop, self.cuts(), self.indptr, self.indices, self.data, out)
+        return out
 
     def part(self, nodes: NDArray[np.int64], position: NDArray[Any]) -> "CSR":
         """Return the rows and columns of some nodes that have no entry outside of them.

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from robustgc._classifier import GraphClassifier
-from robustgc.engines import lambda_1
+from robustgc.cost import refuse_if_too_large
+from robustgc.engines import Options, solve_robust
 from robustgc.graph import KINDS, Graph
-from robustgc.models import belkin, condition_bound, robust, zhou
-from robustgc.outcome import Solution
+from robustgc.models import belkin, bound, zhou
+from robustgc.outcome import Shifts, Solution
+from robustgc.progress import Progress
 from robustgc.transduction import Certificate
 from robustgc.weights import Array
 
@@ -72,6 +74,16 @@ class RobustGC(GraphClassifier):
         ``gamma = eta * lambda_1``, strictly between 0 and 1; 0.9 is the paper's parameter-free
         choice.
     <shared>
+    solver : {"auto", "dense", "krylov", "multigrid", "direct"}, default="auto"
+        How the system is solved. "auto": by size and a short probe, and the next engine wherever a
+        result does not pass its checks.
+    tol : float, default=None
+        Relative residual of the system to reach. None: 1e-8, in single precision 1e-5.
+    dtype : {"float64", "float32"}, default="float64"
+        Working precision. Single precision halves the memory of vectors; where it does not reach
+        ``tol``, double precision is used, and `history_` says so.
+    verbose : bool, default=False
+        Show a progress bar on standard error: steps, residual, time left.
 
     Attributes
     ----------
@@ -79,6 +91,13 @@ class RobustGC(GraphClassifier):
     lambda_1_, gamma_, condition_bound_ : float
         The smallest non-trivial eigenvalue, the trade-off, and the bound on the condition number
         (section 3.2), for the largest component that was solved.
+    eigen_residual_ : float
+        ``|L_N v - lambda_1 v| / lambda_1`` for the unit vector found beside lambda_1.
+    solver_ : str
+        The engine that answered for the largest component that was solved.
+    history_ : tuple of Attempt
+        Every engine that was tried there, in order: ``solver``, ``reason``, ``result``,
+        ``seconds``.
 
     Examples
     --------
@@ -98,7 +117,15 @@ class RobustGC(GraphClassifier):
         self_loops: bool = True,
         n_neighbors: int | None = None,
         unlabeled: object = None,
+        solver: str = "auto",
+        tol: float | None = None,
+        dtype: str = "float64",
+        verbose: bool = False,
     ) -> None:
+        self.solver = solver
+        self.tol = tol
+        self.dtype = dtype
+        self.verbose = verbose
         self.eta = eta
         self.affinity = affinity
         self.sigma = sigma
@@ -113,11 +140,14 @@ class RobustGC(GraphClassifier):
                 f"eta={self.eta!r} is not allowed; it must be strictly between 0 and 1, since "
                 "gamma = eta * lambda_1 must be below lambda_1 (Theorem 1). The default is 0.9."
             )
+        self._options()
 
     def _solve(self, graph: Graph, Y: Array, psd: bool) -> tuple[Solution, Certificate]:
-        limit = lambda_1(graph)
-        gamma = float(self.eta) * limit
-        solution = robust(graph, Y, gamma=gamma)
+        refuse_if_too_large(graph, Y.shape[1], self.dtype)
+        with Progress(bool(self.verbose)) as progress:
+            options = self._options(progress.watch)
+            outcome, history = solve_robust(graph, Y, Shifts(etas=[float(self.eta)]), options)
+        solution, gamma, limit = outcome.solutions[0], outcome.gammas[0], outcome.lambda_1
         return solution, Certificate(
             graph.n,
             solution.residual,
@@ -125,13 +155,21 @@ class RobustGC(GraphClassifier):
             extension=gamma,
             lambda_1=limit,
             gamma=gamma,
-            condition_bound=condition_bound(graph, gamma, positive_semidefinite=psd),
+            condition_bound=bound(limit, gamma, positive_semidefinite=psd),
+            eigen_residual=outcome.eigen_residual,
+            history=history,
         )
+
+    def _options(self, watch: Any = None) -> Options:
+        return Options(str(self.solver), self.tol, str(self.dtype), watch)
 
     def _publish(self, certificate: Certificate) -> None:
         self.lambda_1_ = certificate.lambda_1
         self.gamma_ = certificate.gamma
         self.condition_bound_ = certificate.condition_bound
+        self.eigen_residual_ = certificate.eigen_residual
+        self.history_ = certificate.history
+        self.solver_ = certificate.history[-1].solver if certificate.history else "none"
 
 
 @_documented

@@ -86,7 +86,8 @@ class Graph:
     @cached_property
     def d(self) -> Array:
         """Degrees, self-loops included."""
-        return self._o + self._loops
+        d = np.asarray(self._whole.sum(axis=1), dtype=float).ravel()
+        return d if self._nodes is None else d[self._nodes]
 
     @cached_property
     def v0(self) -> Array:

@@ -94,7 +94,7 @@ def run(
             continue
         check = max(step + 1, int(1.06 * step))
         state = _assess(lanczos, shifts, m)
-        trace.append((step, state.worst))
+        trace.append((step, min(state.worst, trace[-1][1] if trace else np.inf)))
         expected = _expected(trace, tol)
         watch(step, state.worst, expected)
         if state.converged(tol, _GUARD[L.dtype.itemsize]):
@@ -130,11 +130,13 @@ def _assess(lanczos: Recurrences, shifts: Shifts, m: int) -> _State:
 def _expected(trace: list[tuple[int, float]], tol: float) -> float:
     """Extrapolate the residual of the last half of the steps to the tolerance."""
     step, now = trace[-1]
+    if now <= tol:
+        return float(step)
     earlier = [(s, r) for s, r in trace if s <= step // 2 and np.isfinite(r)]
-    if not earlier or not np.isfinite(now):
+    if not earlier or earlier[-1][1] <= now:
         return np.inf
-    rate = (np.log(earlier[-1][1] + 1e-300) - np.log(now + 1e-300)) / (step - earlier[-1][0])
-    return float(step + max(0.0, np.log(now / tol)) / rate) if rate > 0 else np.inf
+    rate = np.log(earlier[-1][1] / now) / (step - earlier[-1][0])
+    return float(step + np.log(now / tol) / rate)
 
 
 def _outcome(

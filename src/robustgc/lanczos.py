@@ -66,7 +66,7 @@ class Recurrences:
 
     def fill(self, X: NDArray[Any]) -> None:
         """Write the label columns and, into the last one, the random vector."""
-        nodes = slice(None) if self.L.graph._nodes is None else self.L.graph._nodes
+        nodes = slice(None) if self.L.nodes is None else self.L.nodes
         X[:] = 0
         X[nodes, :-1] = self.Y
         rng, step = np.random.default_rng(_SEED), 2**20

@@ -26,8 +26,11 @@ class Laplacian:
 
     def __init__(self, graph: Graph, dtype: DTypeLike = np.float64) -> None:
         self.graph, self.dtype = graph, np.dtype(dtype)
-        W = graph._whole
-        self.rows = W.shape[0]
+        W, nodes = graph._whole, graph._nodes
+        rows = sp.issparse(W) or isinstance(W, CSR)
+        if nodes is not None and (2 * graph.n < W.shape[0] or not rows):
+            W, nodes = graph.W, None  # a small piece: its own matrix is less work
+        self.nodes, self.rows = nodes, W.shape[0]
         self._csr = CSR.from_scipy(W) if sp.issparse(W) else W if isinstance(W, CSR) else None
         if self._csr is None:
             self._dense: Any = graph._A.astype(self.dtype) if isinstance(W, np.ndarray) else W
@@ -44,15 +47,15 @@ class Laplacian:
 
     def embed(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return a copy with a row for every row of the stored matrix."""
-        if self.graph._nodes is None:
+        if self.nodes is None:
             return np.array(X)
         whole = np.zeros((self.rows, *X.shape[1:]), dtype=X.dtype)
-        whole[self.graph._nodes] = X
+        whole[self.nodes] = X
         return whole
 
     def restrict(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return the rows of the graph's own nodes (the last axis of X)."""
-        return X if self.graph._nodes is None else X[..., self.graph._nodes]
+        return X if self.nodes is None else X[..., self.nodes]
 
     def __call__(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return ``L_N X`` for a vector or a block of columns."""

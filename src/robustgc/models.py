@@ -217,7 +217,11 @@ def condition_bound(graph: Graph, gamma: float, *, positive_semidefinite: bool =
     >>> condition_bound(Graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), 0.9)
     11.0
     """
-    limit = lambda_1(graph)
+    return bound(lambda_1(graph), gamma, positive_semidefinite=positive_semidefinite)
+
+
+def bound(limit: float, gamma: float, *, positive_semidefinite: bool) -> float:
+    """Return `condition_bound` for a known lambda_1."""
     gamma = check_gamma(gamma, limit)
     return ((1.0 if positive_semidefinite else 2.0) - gamma) / (limit - gamma)
 

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from robustgc.engines import Attempt
 from robustgc.extension import extend
 from robustgc.graph import Graph
 from robustgc.labels import Labels
@@ -39,8 +40,10 @@ class Certificate:
         Iterations; 0 for a direct method.
     extension : float
         The ``gamma`` with which `extend` reaches new points.
-    lambda_1, gamma, condition_bound : float
+    lambda_1, gamma, condition_bound, eigen_residual : float
         NaN where the model has none.
+    history : tuple of Attempt
+        The engines that were tried; the last one answered.
     """
 
     n_nodes: int
@@ -50,6 +53,8 @@ class Certificate:
     lambda_1: float = np.nan
     gamma: float = np.nan
     condition_bound: float = np.nan
+    eigen_residual: float = np.nan
+    history: tuple[Attempt, ...] = ()
 
 
 Model: TypeAlias = Callable[[Graph, Array], tuple[Solution, Certificate]]
@@ -62,7 +67,7 @@ class Transduction:
     f: Array  # (N, columns); NaN: no answer; -inf: the class has no label in the component
     codes: NDArray[np.int64]  # class of every node; -1 where there is none
     reasons: NDArray[np.object_]
-    number: NDArray[np.int64]  # component of every node
+    number: NDArray[Any]  # component of every node
     certificates: dict[int, Certificate]  # of the components that were solved
     constants: dict[int, Array]  # decision in components with one class
     d: Array
@@ -110,30 +115,29 @@ def transduce(
         Differences below this share of the largest decision value count as a tie.
     """
     count, number = components(W)
-    order = np.argsort(number, kind="stable")
-    starts = np.searchsorted(number[order], np.arange(count + 1))
-    W_sorted = W if count == 1 else W[order][:, order]
+    pieces = _Pieces(count, number)
     Y = labels.columns()
     f: Array = np.full(Y.shape, np.nan)
     codes = np.full(len(number), -1, dtype=np.int64)
     reasons = np.full(len(number), NO_LABEL, dtype=object)
-    reasons[np.bincount(number)[number] == 1] = ISOLATED
+    if pieces.sizes.min() == 1:
+        reasons[pieces.sizes[number] == 1] = ISOLATED
     certificates, constants = {}, {}
     for c in np.unique(number[labels.codes >= 0]):
-        a, b = starts[c], starts[c + 1]
-        nodes = order[a:b]
+        nodes = pieces.nodes(c)
         present = np.unique(labels.codes[nodes])
         present = present[present >= 0]
-        if b - a == 1 or (len(present) == 1 and not solves_one_class):
-            f[nodes] = constants[int(c)] = Y[nodes[labels.codes[nodes] >= 0][0]]
+        if pieces.sizes[c] == 1 or (len(present) == 1 and not solves_one_class):
+            f[nodes] = constants[int(c)] = Y[nodes][labels.codes[nodes] >= 0][0]
             codes[nodes], reasons[nodes] = present[0], ONE_CLASS
             continue
-        graph = Graph._trusted(W_sorted if count == 1 else W_sorted[a:b, a:b])
+        graph = Graph._trusted(W, None if count == 1 else nodes)
         solution, certificates[int(c)] = model(graph, Y[nodes])
         f[nodes] = solution.f
         if f.shape[1] > 1:  # a class without a label here cannot be the answer
             absent = np.setdiff1d(np.arange(f.shape[1]), present)
-            f[np.ix_(nodes, absent)] = -np.inf
+            for k in absent:
+                f[nodes, k] = -np.inf
         # Beside a node of high degree, a small f may be a clear answer: f grows with sqrt(d).
         smooth: Array = f[nodes] / graph._sqrt_d[:, None]
         largest = np.abs(smooth[np.isfinite(smooth)]).max()
@@ -141,6 +145,21 @@ def transduce(
         reasons[nodes] = np.where(codes[nodes] >= 0, DECIDED, TIE)
     d = np.asarray(W.sum(axis=1), dtype=float).ravel()
     return Transduction(f, codes, reasons, number, certificates, constants, d)
+
+
+class _Pieces:
+    """The nodes of every component; for a single one nothing is copied to name them."""
+
+    def __init__(self, count: int, number: NDArray[Any]) -> None:
+        self.sizes = np.bincount(number, minlength=count)
+        if count > 1:
+            self._order = np.argsort(number, kind="stable")
+            self._ends = np.cumsum(self.sizes)
+
+    def nodes(self, c: int) -> Any:
+        if len(self.sizes) == 1:
+            return slice(None)
+        return self._order[self._ends[c] - self.sizes[c] : self._ends[c]]
 
 
 def decide(f: Array, tie: float = 0.0) -> NDArray[np.int64]:

@@ -1,0 +1,53 @@
+"""A progress bar on standard error: engine, steps, residual, time left."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from robustgc.outcome import Watch
+
+
+class Progress:
+    """Context in which engines report how far they are; silent unless asked for."""
+
+    def __init__(self, shown: bool) -> None:
+        self._bar: Any = None
+        if shown:
+            from rich.console import Console  # noqa: PLC0415  only who wants to see it pays
+            from rich.progress import (  # noqa: PLC0415
+                BarColumn,
+                TextColumn,
+                TimeElapsedColumn,
+                TimeRemainingColumn,
+            )
+            from rich.progress import Progress as Bar  # noqa: PLC0415
+
+            self._bar = Bar(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.completed:.0f} steps, residual {task.fields[residual]:.1e}"),
+                TimeElapsedColumn(),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+            )
+
+    def __enter__(self) -> Self:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def watch(self, name: str) -> Watch:
+        """Return what an engine of that name reports to."""
+        if not self._bar:
+            return lambda done, residual, total: None
+        task = self._bar.add_task(name, total=None, residual=np.nan)
+
+        def report(done: int, residual: float, total: float) -> None:
+            known = total if np.isfinite(total) else None
+            self._bar.update(task, completed=done, total=known, residual=residual)
+
+        return report
