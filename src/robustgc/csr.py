@@ -154,7 +154,10 @@ class CSR:
 
     @classmethod
     def from_scipy(cls, W: Any) -> "CSR":
-        """Share the arrays of a scipy CSR matrix; weights that are all 1 are left out."""
+        """Share the arrays of a scipy CSR matrix with sorted rows; weights all 1 are left out."""
+        if not W.has_canonical_format:
+            W = W.copy()
+            W.sum_duplicates()
         unit = W.nnz > 0 and bool((W.data == 1).all())
         return cls(W.indptr, W.indices, None if unit else W.data)
 

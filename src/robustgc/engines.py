@@ -161,6 +161,11 @@ def _rungs(
             reason = "single precision did not reach the tolerance"
         yield "krylov", reason, lanczos("float64", tol, patience)
     sparse = multigrid.possible(graph)
+    if asked == "multigrid" and not sparse:
+        raise ValueError(
+            "solver='multigrid' needs a sparse weight matrix; this one is dense. Use 'auto', "
+            "'krylov' or 'dense', or pass a scipy sparse matrix."
+        )
     if asked == "multigrid" or (auto and sparse):
         reason = chosen if not auto else "Lanczos would take too long"
         run = lambda: multigrid.run(graph, Y, shifts, tol, watch("multigrid"))  # noqa: E731

@@ -37,8 +37,9 @@ class _State:
     def worst(self) -> float:
         return max(float(self.residuals.max(initial=0.0)), self.eigen_residual)
 
-    def converged(self, tol: float, guard: float) -> bool:
-        return self.worst <= tol and self.guard_residual <= max(tol, guard)
+    def settled(self, tol: float, guard: float) -> bool:
+        """Whether lambda_1 has converged."""
+        return self.eigen_residual <= tol and self.guard_residual <= max(tol, guard)
 
 
 def run(
@@ -82,7 +83,7 @@ def run(
     kept = slice(0, m) if m else slice(0, 1)
     basis: list[NDArray[Any]] | None = []
     trace: list[tuple[int, float]] = []
-    check = 2
+    check, guard = 2, _GUARD[L.dtype.itemsize]
     for step in range(1, limit + 1):
         if basis is not None:
             basis.append(np.ascontiguousarray(lanczos.q[:, kept].T))
@@ -97,8 +98,9 @@ def run(
         trace.append((step, min(state.worst, trace[-1][1] if trace else np.inf)))
         expected = _expected(trace, tol)
         watch(step, state.worst, expected)
-        if state.converged(tol, _GUARD[L.dtype.itemsize]):
-            shifts(state.lambda_1, settled=True)
+        if state.settled(tol, guard):
+            shifts(state.lambda_1)  # refuses a gamma beyond
+        if state.settled(tol, guard) and state.worst <= tol:
             return _outcome(lanczos, state, basis, tol)
         if over or (step >= 60 and expected > patience):
             break
