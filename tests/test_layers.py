@@ -10,8 +10,9 @@ import robustgc
 ROOT = Path(robustgc.__file__).parent
 ORDER = [
     "_kernels", "parallel", "csr", "weights", "graph", "solve", "iterative", "spectrum", "kernel",
-    "labels", "models", "extension", "affinity", "selection", "transduction", "_classifier", "estimators", "datasets",
-    "experiments", "report", "cli",
+    "labels", "models", "extension", "points", "neighbours", "blocked", "affinity", "selection",
+    "transduction", "landmarks", "_classifier", "estimators", "datasets", "experiments", "report",
+    "cli",
 ]  # fmt: skip
 
 

@@ -26,6 +26,16 @@ _SHARED = """affinity : {"knn", "rbf", "precomputed"} or callable, default="knn"
         Factor of ``sigma^2`` in "rbf"; the paper's experiments have 1.
     self_loops : bool, default=True
         Whether "rbf" keeps its diagonal ``k(x, x) = 1``; the paper's digits have it zeroed.
+    ann : {"auto", True, False}, default="auto"
+        Whether neighbours are found by an approximate index (faiss; ``pip install
+        'robustgc[ann]'``), which misses about 3 in 100 of them and repeats itself byte by byte.
+        "auto": exact up to what takes a few seconds (8,000 points of 784 dimensions; any number
+        of points of up to 8), above by the index; without faiss, or with sparse X, still exact,
+        slower, in blocks of memory. `neighbors_` says which it was.
+    landmarks : int, default=None
+        Fit on this many points only, all labelled ones and others drawn at random with a fixed
+        seed, and answer the rest by the out-of-sample extension. None: fit on all. Not with
+        "precomputed". A default ``sigma`` and "knn" are those of the landmarks.
     unlabeled : object, default=None
         What marks an unlabelled node in y, besides None and NaN. By default -1 for numbers and
         "" for text."""
@@ -40,7 +50,8 @@ _ANSWERS = """classes_ : ndarray, shape (K,)
     reasons_ : ndarray of str, shape (N,)
         Why each node has the answer it has.
     components_ : ndarray of int, shape (N,)
-        The connected component of every node; each is solved by itself.
+        The connected component of every node; each is solved by itself. -1 for a point that is
+        no landmark.
     certificates_ : dict
         The evidence for every component that was solved, by its number.
     residual_ : float
@@ -48,7 +59,9 @@ _ANSWERS = """classes_ : ndarray, shape (K,)
     n_iter_ : int
         Iterations of the solver, 0 for a direct method.
     sigma_ : float or None
-        The width of the Gaussian, if there is one."""
+        The width of the Gaussian, if there is one.
+    neighbors_ : {"exact", "approximate"} or None
+        How the neighbours of "knn" were found."""
 
 
 def _documented(cls: type) -> type:
@@ -97,6 +110,8 @@ class RobustGC(GraphClassifier):
         scale: float = 2.0,
         self_loops: bool = True,
         n_neighbors: int | None = None,
+        ann: bool | str = "auto",
+        landmarks: int | None = None,
         unlabeled: object = None,
     ) -> None:
         self.eta = eta
@@ -105,6 +120,8 @@ class RobustGC(GraphClassifier):
         self.scale = scale
         self.self_loops = self_loops
         self.n_neighbors = n_neighbors
+        self.ann = ann
+        self.landmarks = landmarks
         self.unlabeled = unlabeled
 
     def _check_parameters(self) -> None:
@@ -172,6 +189,8 @@ class ZhouGC(GraphClassifier):
         scale: float = 2.0,
         self_loops: bool = True,
         n_neighbors: int | None = None,
+        ann: bool | str = "auto",
+        landmarks: int | None = None,
         unlabeled: object = None,
     ) -> None:
         self.gamma = gamma
@@ -180,6 +199,8 @@ class ZhouGC(GraphClassifier):
         self.scale = scale
         self.self_loops = self_loops
         self.n_neighbors = n_neighbors
+        self.ann = ann
+        self.landmarks = landmarks
         self.unlabeled = unlabeled
 
     def _check_parameters(self) -> None:
@@ -237,6 +258,8 @@ class BelkinGC(GraphClassifier):
         scale: float = 2.0,
         self_loops: bool = True,
         n_neighbors: int | None = None,
+        ann: bool | str = "auto",
+        landmarks: int | None = None,
         unlabeled: object = None,
     ) -> None:
         self.n_vectors = n_vectors
@@ -246,6 +269,8 @@ class BelkinGC(GraphClassifier):
         self.scale = scale
         self.self_loops = self_loops
         self.n_neighbors = n_neighbors
+        self.ann = ann
+        self.landmarks = landmarks
         self.unlabeled = unlabeled
 
     def _check_parameters(self) -> None:

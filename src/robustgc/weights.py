@@ -3,6 +3,7 @@
 `check_weights` answers why a matrix was refused; `Graph` adds that it must be connected.
 """
 
+from abc import ABC, abstractmethod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,12 +18,38 @@ Weights: TypeAlias = Any  # float64 ndarray, or csr_array in canonical form
 NEGLIGIBLE = 1e-24
 
 
+class Operator(ABC):
+    """Weights known by their products only; symmetric, finite and >= 0 by construction."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    @abstractmethod
+    def __matmul__(self, V: ArrayLike) -> Array: ...
+
+    @abstractmethod
+    def sum(self, axis: int = 1) -> Array:
+        """Return the degrees."""
+
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """Return the self-loops."""
+
+    @abstractmethod
+    def components(self) -> tuple[int, NDArray[np.int64]]:
+        """Count connected components and number them per node."""
+
+
 def check_weights(W: ArrayLike | Weights) -> Weights:
     """Return weights as float64 (ndarray or canonical csr_array), or say why they are refused.
 
     Checks: numeric, square, not empty, finite, non-negative, symmetric to rounding. Duplicate
     entries of a sparse matrix are summed, as scipy does. The input is never modified.
     """
+    if isinstance(W, Operator):
+        return W
     W, rtol = _as_float(W)
     if W.ndim <= 2 and max(W.shape, default=0) == 0:
         raise ValueError("The graph is empty: 0 nodes. At least 2 nodes are needed.")
@@ -118,6 +145,8 @@ def components(W: Weights) -> tuple[int, NDArray[np.int64]]:
     degrees (``S_ij > 1e-24``): clusters a hundred bandwidths apart under a Gaussian kernel are
     separate components, although no weight is exactly zero.
     """
+    if isinstance(W, Operator):
+        return W.components()
     root = np.sqrt(np.asarray(W.sum(axis=1)).ravel())
     root[root == 0] = 1.0
     if sp.issparse(W):

@@ -1,0 +1,142 @@
+"""Which library should find the neighbours of many points: time, recall, repeatability.
+
+Run with faiss-cpu, pynndescent and usearch installed:
+
+    python benchmarks/neighbours.py
+
+Every library returns the 10 nearest others of all points. Recall is the share of the true
+neighbours of 1000 points that were found. "Repeats" says whether a second run of the same
+seed gave the same numbers, byte by byte, with all threads in use; each run is a new process.
+"""
+
+import gzip
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+K, SEED = 10, 11
+FASHION = Path("/usr/share/datasets/fashion-mnist")
+
+
+def fashion():
+    parts = []
+    for name in ("train", "t10k"):
+        data = gzip.decompress((FASHION / f"{name}-images-idx3-ubyte.gz").read_bytes())
+        parts.append(np.frombuffer(data, np.uint8, offset=16).reshape(-1, 784))
+    X = np.vstack(parts) / np.float32(255)
+    return X - X.mean(axis=0)
+
+
+def blobs():
+    rng = np.random.default_rng(SEED)
+    centres = 3 * rng.standard_normal((20, 16))
+    points = centres[rng.integers(20, size=200_000)] + rng.standard_normal((200_000, 16))
+    return points.astype(np.float32)
+
+
+def faiss_flat(X):
+    import faiss
+
+    index = faiss.IndexFlatL2(X.shape[1])
+    index.add(X)
+    return index.search(X, K + 1)[1]
+
+
+def faiss_ivf(X):
+    """Search 16 lists around a random sample of the points, as robustgc does at first."""
+    import faiss
+
+    rng = np.random.default_rng(SEED)
+    lists = int(4 * np.sqrt(len(X)))
+    heads = faiss.IndexFlatL2(X.shape[1])
+    index = faiss.IndexIVFFlat(heads, X.shape[1], lists)
+    heads.add(X[rng.choice(len(X), lists, replace=False)])
+    index.is_trained = True
+    index.add(X)
+    index.nprobe = 16
+    return index.search(X, K + 1)[1]
+
+
+def faiss_hnsw(X):
+    import faiss
+
+    index = faiss.IndexHNSWFlat(X.shape[1], 16)
+    index.hnsw.efConstruction = 64
+    index.hnsw.efSearch = 64
+    index.add(X)
+    return index.search(X, K + 1)[1]
+
+
+def pynndescent(X):
+    from pynndescent import NNDescent
+
+    return NNDescent(X, n_neighbors=K + 1, random_state=SEED).neighbor_graph[0]
+
+
+def usearch(X):
+    from usearch.index import Index
+
+    index = Index(ndim=X.shape[1], metric="l2sq", dtype="f32")
+    index.add(np.arange(len(X)), X)
+    return index.search(X, K + 1).keys.astype(np.int64)
+
+
+DATA = {"fashion-mnist 70000 x 784": fashion, "blobs 200000 x 16": blobs}
+METHODS = [faiss_flat, faiss_ivf, faiss_hnsw, pynndescent, usearch]
+
+
+def others(found, rows):
+    return [[j for j in row if j != i][:K] for i, row in zip(rows, found, strict=True)]
+
+
+def one(method, data, path):
+    """Run one method in this process; leave the neighbours in a file and print the seconds."""
+    X = DATA[data]()
+    start = time.perf_counter()
+    found = globals()[method](X)
+    print(time.perf_counter() - start)
+    np.save(path, np.asarray(found, dtype=np.int64))
+
+
+def run(method, data, path):
+    command = [sys.executable, __file__, method, data, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1]), np.load(path)
+
+
+def main():
+    chosen = sys.argv[1:] or [method.__name__ for method in METHODS]
+    for data, points in DATA.items():
+        X = points()
+        rows = np.random.default_rng(SEED).choice(len(X), 1000, replace=False)
+        gaps = [((X.astype(float) - x) ** 2).sum(axis=1) for x in X[rows[:1]].astype(float)]
+        truth = others(exact(X, rows), rows)
+        assert gaps[0][truth[0]].max() <= np.partition(gaps[0], K)[K] * (1 + 1e-12)
+        print(f"\n{data}\n{'method':12} {'seconds':>8} {'recall':>7}  repeats")
+        for method in chosen:
+            with tempfile.TemporaryDirectory() as folder:
+                (seconds, found), (_, again) = (
+                    run(method, data, Path(folder) / f"{i}.npy") for i in range(2)
+                )
+            mine = others(found[rows], rows)
+            hits = [len(set(a) & set(b)) for a, b in zip(mine, truth, strict=True)]
+            same = "yes" if np.array_equal(found, again) else "no"
+            print(f"{method:12} {seconds:8.1f} {np.mean(hits) / K:7.3f}  {same}", flush=True)
+
+
+def exact(X, rows):
+    from sklearn.neighbors import NearestNeighbors
+
+    search = NearestNeighbors(n_neighbors=K + 1, algorithm="brute").fit(X.astype(float))
+    return search.kneighbors(X[rows].astype(float), return_distance=False)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 4 and sys.argv[2] in DATA:
+        one(*sys.argv[1:])
+    else:
+        main()
