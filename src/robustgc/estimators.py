@@ -29,8 +29,8 @@ _SHARED = """affinity : {"knn", "rbf", "precomputed"} or callable, default="knn"
     ann : {"auto", True, False}, default="auto"
         Whether neighbours are found by an approximate index (faiss; ``pip install
         'robustgc[ann]'``), which misses about 3 in 100 of them and repeats itself byte by byte.
-        "auto": exact up to what takes a few seconds (8,000 points of 784 dimensions; any number
-        of points of up to 8), above by the index; without faiss, or with sparse X, still exact,
+        "auto": exact up to what takes a few seconds (11,000 points of 784 dimensions; any number
+        of up to 5), above by the index; without faiss, or with sparse X, still exact, but
         slower, in blocks of memory. `neighbors_` says which it was.
     landmarks : int, default=None
         Fit on this many points only, all labelled ones and others drawn at random with a fixed

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from robustgc.points import BLOCK, Points, k_smallest
 from robustgc.weights import Array
 
-EXACT = 5e10  # points^2 * dimensions that exact search does in a few seconds
-TREE = 8  # dimensions up to which scikit-learn's tree is fast at any number of points
+EXACT = 1e11  # points^2 * (dimensions + 50) that exact search does in a few seconds
+TREE = 5  # dimensions up to which scikit-learn's tree is fast at any number of points
 RECALL = 0.97  # share of the true neighbours of the sample that must be found
 SAMPLE, SEED = 500, 7919
 
@@ -29,7 +29,7 @@ def approximates(X: Any, ann: object) -> bool:
         raise ValueError(f"ann={ann!r} is not allowed; it must be 'auto', True or False.")
     if isinstance(ann, str):
         n, dimensions = X.shape
-        large = dimensions > TREE and float(n) * n * dimensions > EXACT
+        large = dimensions > TREE and float(n) * n * (dimensions + 50) > EXACT
         return large and not sp.issparse(X) and find_spec("faiss") is not None
     if ann and sp.issparse(X):
         raise ValueError(
@@ -55,7 +55,7 @@ def approximate(points: Points, k: int) -> tuple[Array, NDArray[np.int64]]:
     index = _Index(points, k)
     index.widen()
     distances, numbers = np.empty((n, k)), np.empty((n, k), dtype=np.int64)
-    step = max(1, BLOCK // (k + 2))
+    step = max(1, BLOCK // max(k + 2, points.X.shape[1]))
     for start in range(0, n, step):
         rows = np.arange(start, min(n, start + step))
         distances[rows], numbers[rows], doubtful = index.search(rows)
