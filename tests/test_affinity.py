@@ -57,7 +57,7 @@ def test_rows_of_nearest_neighbours_are_those_of_the_graph_with_the_point_in_it(
     rows, k_xx = Nearest(X, k).rows(X_NEW)
     distances = cdist(X, X) + np.diag(np.full(30, np.inf))
     reach = np.sort(distances, axis=1)[:, k - 1]
-    for x, row in zip(X_NEW, rows, strict=True):
+    for x, row in zip(X_NEW, rows.toarray(), strict=True):
         to_x = np.linalg.norm(X - x, axis=1)
         mine = np.isin(np.arange(30), np.argsort(to_x)[:k])
         np.testing.assert_array_equal(row, (mine + 1.0 * (to_x < reach)) / 2)

@@ -1,6 +1,7 @@
 """What the estimators share: reading input, solving by component, answering for new points."""
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,9 +13,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from robustgc import affinity as affinities
+from robustgc.affinity import Affinity
 from robustgc.csr import CSR
 from robustgc.graph import Graph
 from robustgc.labels import encode, recode
+from robustgc.landmarks import choose, cover
 from robustgc.outcome import Solution
 from robustgc.transduction import Certificate, Transduction, decide, transduce
 from robustgc.weights import Array
@@ -31,6 +34,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
     scale: Any
     self_loops: Any
     n_neighbors: Any
+    ann: Any
+    landmarks: Any
     unlabeled: Any
 
     _solves_one_class = False
@@ -63,25 +68,35 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         self._check_parameters()
         X = self._read(X, reset=True)
+        labels = encode(y, n_nodes=X.shape[0], unlabeled=self.unlabeled)
+        nodes, on_nodes, chosen = X, labels, None
+        if self.landmarks is not None:
+            chosen = choose(self.landmarks, labels.codes, self.affinity)
+            nodes, on_nodes = X[chosen], replace(labels, codes=labels.codes[chosen])
         affinity = affinities.make(
-            X,
+            nodes,
             self.affinity,
             sigma=self.sigma,
             scale=self.scale,
             self_loops=self.self_loops,
             n_neighbors=self.n_neighbors,
+            ann=self.ann,
         )
-        labels = encode(y, n_nodes=X.shape[0], unlabeled=self.unlabeled)
         psd = affinity.positive_semidefinite
-        answer = transduce(
+        graph_answer = transduce(
             affinity.weights(),
-            labels,
+            on_nodes,
             lambda graph, Y: self._solve(graph, Y, psd),
             solves_one_class=self._solves_one_class,
             rounding=self._rounding,
         )
+        answer = graph_answer
+        if chosen is not None:
+            rest = np.setdiff1d(np.arange(X.shape[0]), chosen)
+            answer = cover(graph_answer, chosen, _extended(graph_answer, affinity, X, rest))
         # Only now: a fit that fails leaves the estimator as it was.
         self._X, self._affinity, self._labels, self._answer = X, affinity, labels, answer
+        self._graph_answer = graph_answer  # what new points are answered from
         self._rows: dict[int, list[int]] | None = None
         self._set_fitted(answer)
         return self
@@ -94,6 +109,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         self.components_ = answer.number
         self.certificates_ = answer.certificates
         self.sigma_ = getattr(self._affinity, "sigma", None)
+        self.neighbors_ = getattr(self._affinity, "search", None)
         nothing = Certificate(0, residual=0.0, n_iter=0, extension=np.nan)
         solved = list(answer.certificates.values())
         self.residual_ = max((c.residual for c in solved), default=0.0)
@@ -170,10 +186,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
             same = np.unique(self._answer.codes[nodes])
             codes[row] = same[0] if len(same) == 1 else decide(f[row][None])[0]
         new = np.setdiff1d(np.arange(X.shape[0]), [row for row, _ in fitted])
-        step = max(1, min(512, BLOCK // len(self._answer.codes)))
-        for block in (new[start : start + step] for start in range(0, len(new), step)):
-            f[block] = self._answer.extend(*self._affinity.rows(X[block]))
-            codes[block] = decide(f[block])
+        f[new] = _extended(self._graph_answer, self._affinity, X, new)
+        codes[new] = decide(f[new])
         return f, codes
 
     def _fitted_rows(self, X: Any) -> list[tuple[int, list[int]]]:
@@ -233,6 +247,16 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         tags.input_tags.pairwise = self.affinity == "precomputed"
         tags.input_tags.positive_only = self.affinity == "precomputed"
         return tags
+
+
+def _extended(answer: Transduction, affinity: Affinity, X: Any, new: NDArray[Any]) -> Array:
+    """Extend an answer to some rows of X, in blocks that bound the weights held at a time."""
+    f = np.empty((len(new), answer.f.shape[1]))
+    step = max(1, min(512, BLOCK // len(answer.codes)))
+    for start in range(0, len(new), step):
+        part = slice(start, start + step)
+        f[part] = answer.extend(*affinity.rows(X[new[part]]))
+    return f
 
 
 def _as_float(X: Any) -> Any:

@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.neighbors import NearestNeighbors
 
+from robustgc.blocked import GaussianOperator, gaussian
+from robustgc.neighbours import approximate, approximates
+from robustgc.points import Points, k_smallest
 from robustgc.weights import Array, Weights, check_weights
+
+DENSE = 5000  # points up to which the Gaussian weights are stored, in 200 MB
 
 
 class Affinity(ABC):
@@ -38,7 +40,14 @@ class Affinity(ABC):
 
 
 def make(
-    X: Any, affinity: object, *, sigma: object, scale: object, self_loops: bool, n_neighbors: object
+    X: Any,
+    affinity: object,
+    *,
+    sigma: object,
+    scale: object,
+    self_loops: bool,
+    n_neighbors: object,
+    ann: object = "auto",
 ) -> Affinity:
     """Build the affinity that an estimator's parameters name, after checking them."""
     if callable(affinity):
@@ -46,10 +55,10 @@ def make(
     if affinity == "precomputed":
         return Precomputed(check_weights(X))
     if affinity == "knn":
-        return Nearest(X, _neighbours(n_neighbors, X.shape[0]))
+        return Nearest(X, _neighbours(n_neighbors, X.shape[0]), approximates(X, ann))
     if affinity == "rbf":
         scale = _positive("scale", scale)
-        width = typical_distance(X) if sigma is None else _positive("sigma", sigma)
+        width = typical_distance(X, ann) if sigma is None else _positive("sigma", sigma)
         return Gaussian(X, width, scale, bool(self_loops))
     raise ValueError(
         f"affinity={affinity!r} is unknown; it must be 'rbf', 'knn', 'precomputed' or a function "
@@ -59,7 +68,10 @@ def make(
 
 @dataclass(frozen=True)
 class Gaussian(Affinity):
-    """``exp(-|x - x'|^2 / (scale sigma^2))``, with or without its unit diagonal."""
+    """``exp(-|x - x'|^2 / (scale sigma^2))``, with or without its unit diagonal.
+
+    The weights of more than 5000 points are not stored but computed in every product.
+    """
 
     X: Any
     sigma: float
@@ -72,24 +84,25 @@ class Gaussian(Affinity):
         return self.self_loops
 
     @cached_property
-    def _points(self) -> "Points":
+    def _points(self) -> Points:
         return Points(self.X)
 
-    def _kernel(self, X_new: Any) -> Array:
-        with np.errstate(over="ignore"):  # so far apart that the weight is 0
-            K = self._points.distances(X_new, self.sigma) / self.sigma
-            K *= K / -self.scale
-        return np.asarray(np.exp(K, out=K))
+    def _kernel(self, A: Any) -> Array:
+        return gaussian(A, self._points.X, self._points.unit, self.sigma, self.scale)
 
     def weights(self) -> Weights:
-        """Return the kernel matrix of the fitted points."""
-        W = self._kernel(self.X)
+        """Return the kernel matrix of the fitted points, or above 5000 its products."""
+        if self.X.shape[0] > DENSE:
+            return GaussianOperator(self.X, self.sigma, self.scale, self.self_loops)
+        W = self._kernel(self._points.X)
         np.fill_diagonal(W, 1.0 if self.self_loops else 0.0)
         return check_weights(W)
 
     def rows(self, X_new: Any) -> tuple[Weights, Array]:
         """Return the kernel between new and fitted points."""
-        return self._kernel(X_new), np.full(X_new.shape[0], float(self.self_loops))
+        return self._kernel(self._points.moved(X_new)), np.full(
+            X_new.shape[0], float(self.self_loops)
+        )
 
 
 @dataclass(frozen=True)
@@ -98,18 +111,26 @@ class Nearest(Affinity):
 
     X: Any
     n_neighbors: int
+    approximate: bool = False  # whether neighbours come from an index; see `neighbours`
+
+    @property
+    def search(self) -> str:
+        """How neighbours are found."""
+        return "approximate" if self.approximate else "exact"
 
     @cached_property
-    def _points(self) -> "Points":
+    def _points(self) -> Points:
         return Points(self.X)
 
     @cached_property
     def _index(self) -> tuple[Weights, Array]:
         """The directed graph, and how far each point's k-th neighbour is."""
-        distances, neighbours = self._points.neighbours(self.n_neighbors)
+        find = approximate if self.approximate else Points.neighbours
+        distances, neighbours = find(self._points, self.n_neighbors)
         n, k = neighbours.shape
-        ends = (np.repeat(np.arange(n), k), neighbours.ravel())
-        return sp.csr_array((np.ones(n * k), ends), shape=(n, n)), distances[:, -1]
+        starts = np.arange(0, n * k + 1, k)
+        A = sp.csr_array((np.ones(n * k), neighbours.ravel(), starts), shape=(n, n))
+        return A, distances[:, -1]
 
     def weights(self) -> Weights:
         """Return the symmetrised neighbour graph."""
@@ -118,12 +139,15 @@ class Nearest(Affinity):
 
     def rows(self, X_new: Any) -> tuple[Weights, Array]:
         """Return half for a neighbour of x, half for a point that x is a neighbour of."""
-        distances = self._points.distances(X_new)
-        k = self.n_neighbors
-        nearest = np.argpartition(distances, k - 1, axis=1)[:, :k]
-        K = np.where(distances < self._index[1], 0.5, 0.0)  # x is nearer than their k-th neighbour
-        np.put_along_axis(K, nearest, np.take_along_axis(K, nearest, axis=1) + 0.5, axis=1)
-        return K, np.zeros(len(K))
+        reach = self._index[1] / self._points.unit
+        rows, columns, distances = self._points.near(
+            self._points.moved(X_new), self.n_neighbors, reach
+        )
+        K = 0.5 * k_smallest(rows, columns, distances, self.n_neighbors)
+        K += 0.5 * (distances < reach[columns])  # x is nearer than their k-th neighbour
+        shape = (X_new.shape[0], len(reach))
+        K = sp.csr_array((K[K > 0], (rows[K > 0], columns[K > 0])), shape=shape)
+        return K, np.zeros(shape[0])
 
 
 @dataclass(frozen=True)
@@ -176,13 +200,14 @@ class Precomputed(Affinity):
         return _checked_rows(X_new), np.full(X_new.shape[0], loops[0])
 
 
-def typical_distance(X: Any) -> float:
+def typical_distance(X: Any, ann: object = False) -> float:
     """Return the median distance to the 7th nearest neighbour: the default ``sigma``.
 
     A local scale: wide enough to join a point to its neighbours, too narrow to join clusters.
     """
     k = min(7, X.shape[0] - 1)
-    distances, _ = Points(X).neighbours(k)
+    find = approximate if approximates(X, ann) else Points.neighbours
+    distances, _ = find(Points(X), k)
     sigma = float(np.median(distances[:, -1]))
     if sigma == 0:
         raise ValueError(
@@ -190,34 +215,6 @@ def typical_distance(X: Any) -> float:
             "to neighbours. Pass sigma=, or drop the copies."
         )
     return sigma
-
-
-class Points:
-    """Points moved to their mean and scaled to 1, where distances neither cancel nor overflow."""
-
-    def __init__(self, X: Any) -> None:
-        self._centre = 0.0 if sp.issparse(X) else X.mean(axis=0)
-        self._unit = float(abs(X - self._centre).max()) or 1.0
-        self._X = self._moved(X)
-
-    def _moved(self, X: Any) -> Any:
-        return X / self._unit if sp.issparse(X) else (X - self._centre) / self._unit
-
-    def neighbours(self, k: int) -> tuple[Array, Any]:
-        """Return distances and numbers of each point's k nearest others."""
-        distances, numbers = NearestNeighbors(n_neighbors=k).fit(self._X).kneighbors()
-        return distances * self._unit, numbers
-
-    def distances(self, X_new: Any, resolution: float = 0.0) -> Array:
-        """Return distances from new points, exact where the resolution asks for it.
-
-        ``|a|^2 - 2 a'b + |b|^2`` is ten times faster, but its error is eps times the squared
-        extent of the data: only good beside a resolution that is not much smaller than that.
-        """
-        A = self._moved(X_new)
-        if sp.issparse(A) or sp.issparse(self._X) or resolution > 1e-2 * self._unit:
-            return np.asarray(euclidean_distances(A, self._X) * self._unit)
-        return np.asarray(cdist(A, self._X) * self._unit)
 
 
 def _checked_rows(K: Any) -> Weights:

@@ -1,12 +1,12 @@
 """The paper's models as scikit-learn estimators: RobustGC, ZhouGC, BelkinGC."""
 
-from inspect import cleandoc
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from robustgc._classifier import GraphClassifier
+from robustgc._docs import documented
 from robustgc.cost import refuse_if_too_large
 from robustgc.engines import Options, solve_robust
 from robustgc.graph import KINDS, Graph
@@ -16,52 +16,8 @@ from robustgc.progress import Progress
 from robustgc.transduction import Certificate
 from robustgc.weights import Array
 
-_SHARED = """affinity : {"knn", "rbf", "precomputed"} or callable, default="knn"
-        How weights come from X. "knn": ``(A + A') / 2`` of the nearest-neighbour graph, no
-        self-loops; "rbf": ``exp(-|x - x'|^2 / (scale * sigma^2))``; "precomputed": X is the
-        weight matrix; a function ``kernel(A, B)`` returns the matrix of ``k(a, b)``.
-    n_neighbors : int, default=None
-        Neighbours of "knn". None: 10, or all other points if there are fewer.
-    sigma : float, default=None
-        Width of "rbf". None: the median distance to the 7th nearest neighbour.
-    scale : float, default=2.0
-        Factor of ``sigma^2`` in "rbf"; the paper's experiments have 1.
-    self_loops : bool, default=True
-        Whether "rbf" keeps its diagonal ``k(x, x) = 1``; the paper's digits have it zeroed.
-    unlabeled : object, default=None
-        What marks an unlabelled node in y, besides None and NaN. By default -1 for numbers and
-        "" for text."""
 
-_ANSWERS = """classes_ : ndarray, shape (K,)
-    transduction_ : ndarray, shape (N,)
-        The class of every node; the unlabelled marker where there is none.
-    f_ : ndarray, shape (N,) or (N, K)
-        Decision values: for two classes positive means ``classes_[1]``, else one column per
-        class, one versus the rest. NaN where there is no answer; +1 and -1 where only one class
-        is labelled in a component; -inf for a class of several that has no label there.
-    reasons_ : ndarray of str, shape (N,)
-        Why each node has the answer it has.
-    components_ : ndarray of int, shape (N,)
-        The connected component of every node; each is solved by itself.
-    certificates_ : dict
-        The evidence for every component that was solved, by its number.
-    residual_ : float
-        Residual of the solve, the worst over components.
-    n_iter_ : int
-        Iterations of the solver, 0 for a direct method.
-    sigma_ : float or None
-        The width of the Gaussian, if there is one."""
-
-
-def _documented(cls: type) -> type:
-    """Fill in the parts of the docstring that the estimators share."""
-    # Python 3.13 stores docstrings without their indentation, earlier versions with it.
-    text, shared, answers = map(cleandoc, (cls.__doc__ or "", _SHARED, _ANSWERS))
-    cls.__doc__ = text.replace("<shared>", shared).replace("<answers>", answers)
-    return cls
-
-
-@_documented
+@documented
 class RobustGC(GraphClassifier):
     """Robust graph classification: labels for all nodes from a few, some of them wrong.
 
@@ -116,6 +72,8 @@ class RobustGC(GraphClassifier):
         scale: float = 2.0,
         self_loops: bool = True,
         n_neighbors: int | None = None,
+        ann: bool | str = "auto",
+        landmarks: int | None = None,
         unlabeled: object = None,
         solver: str = "auto",
         tol: float | None = None,
@@ -132,6 +90,8 @@ class RobustGC(GraphClassifier):
         self.scale = scale
         self.self_loops = self_loops
         self.n_neighbors = n_neighbors
+        self.ann = ann
+        self.landmarks = landmarks
         self.unlabeled = unlabeled
 
     def _check_parameters(self) -> None:
@@ -172,7 +132,7 @@ class RobustGC(GraphClassifier):
         self.solver_ = certificate.history[-1].solver if certificate.history else "none"
 
 
-@_documented
+@documented
 class ZhouGC(GraphClassifier):
     """The method of Zhou et al. (section 2.3 of the paper): ``(L_N + gamma I) f = gamma y``.
 
@@ -210,6 +170,8 @@ class ZhouGC(GraphClassifier):
         scale: float = 2.0,
         self_loops: bool = True,
         n_neighbors: int | None = None,
+        ann: bool | str = "auto",
+        landmarks: int | None = None,
         unlabeled: object = None,
     ) -> None:
         self.gamma = gamma
@@ -218,6 +180,8 @@ class ZhouGC(GraphClassifier):
         self.scale = scale
         self.self_loops = self_loops
         self.n_neighbors = n_neighbors
+        self.ann = ann
+        self.landmarks = landmarks
         self.unlabeled = unlabeled
 
     def _check_parameters(self) -> None:
@@ -236,7 +200,7 @@ class ZhouGC(GraphClassifier):
         )
 
 
-@_documented
+@documented
 class BelkinGC(GraphClassifier):
     """The method of Belkin and Niyogi (section 2.2): least squares on the first eigenvectors.
 
@@ -275,6 +239,8 @@ class BelkinGC(GraphClassifier):
         scale: float = 2.0,
         self_loops: bool = True,
         n_neighbors: int | None = None,
+        ann: bool | str = "auto",
+        landmarks: int | None = None,
         unlabeled: object = None,
     ) -> None:
         self.n_vectors = n_vectors
@@ -284,6 +250,8 @@ class BelkinGC(GraphClassifier):
         self.scale = scale
         self.self_loops = self_loops
         self.n_neighbors = n_neighbors
+        self.ann = ann
+        self.landmarks = landmarks
         self.unlabeled = unlabeled
 
     def _check_parameters(self) -> None:

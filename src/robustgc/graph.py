@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from robustgc.csr import CSR
-from robustgc.weights import NEGLIGIBLE, Array, Weights, check_weights, components
+from robustgc.weights import NEGLIGIBLE, Array, Operator, Weights, check_weights, components
 
 # Up to here one full eigendecomposition takes about a second and answers everything.
 SMALL = 1500
@@ -77,6 +77,8 @@ class Graph:
         if self._nodes is None:
             return self._whole
         W = self._whole
+        if isinstance(W, Operator):
+            return W.part(self._nodes)
         if not (sp.issparse(W) or isinstance(W, CSR)):
             return W[np.ix_(self._nodes, self._nodes)]
         room = np.empty(W.shape[0], dtype=W.indices.dtype)
@@ -110,6 +112,8 @@ class Graph:
         L_N is applied as (o - A), from these alone: written as I - S it would lose all digits of
         small eigenvalues where self-loops are heavy.
         """
+        if isinstance(self.W, Operator):
+            return self.W.without_diagonal()
         W = self.W.to_scipy() if isinstance(self.W, CSR) else self.W
         return _without_diagonal(W) if self._loops.any() else W
 

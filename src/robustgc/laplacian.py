@@ -33,7 +33,8 @@ class Laplacian:
         self.nodes, self.rows = nodes, W.shape[0]
         self._csr = CSR.from_scipy(W) if sp.issparse(W) else W if isinstance(W, CSR) else None
         if self._csr is None:
-            self._dense: Any = graph._A.astype(self.dtype) if isinstance(W, np.ndarray) else W
+            A = graph._A
+            self._dense: Any = A.astype(self.dtype) if isinstance(A, np.ndarray) else A
             self._o = graph._o.astype(self.dtype)
         # The scale of the weights cannot matter, but float32 must not overflow on it.
         d = self.embed(graph.d)
@@ -81,7 +82,7 @@ class Laplacian:
             )
             return np.asarray(dots.sum(axis=0))
         np.multiply(self._o[:, None], u, out=out)
-        out -= self._dense @ u
+        out -= (self._dense @ u).astype(self.dtype, copy=False)
         dots = np.einsum("ij,ij->j", out, u, dtype=np.float64)
         out *= self.scale[:, None]
         return np.asarray(dots)

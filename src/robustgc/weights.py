@@ -3,11 +3,12 @@
 `check_weights` answers why a matrix was refused; `Graph` adds that it must be connected.
 """
 
+from abc import ABC, abstractmethod
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from robustgc.csr import CSR
@@ -22,12 +23,46 @@ NEGLIGIBLE = 1e-24
 LARGE = 2**20
 
 
+class Operator(ABC):
+    """Weights known by their products only; symmetric, finite and >= 0 by construction."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    @abstractmethod
+    def __matmul__(self, V: ArrayLike) -> Array: ...
+
+    @abstractmethod
+    def sum(self, axis: int = 1) -> Array:
+        """Return the degrees."""
+
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """Return the self-loops."""
+
+    @abstractmethod
+    def part(self, nodes: NDArray[Any]) -> "Operator":
+        """Return the rows and columns of some of the nodes."""
+
+    @abstractmethod
+    def without_diagonal(self) -> "Operator":
+        """Return the same weights without self-loops."""
+
+    @abstractmethod
+    def components(self) -> tuple[int, NDArray[np.int64]]:
+        """Count connected components and number them per node."""
+
+
 def check_weights(W: Any) -> Weights:
     """Return weights as float64 (ndarray or canonical csr_array), or say why they are refused.
 
     Checks: numeric, square, not empty, finite, non-negative, symmetric to rounding. Duplicate
     entries of a sparse matrix are summed, as scipy does. The input is never modified.
     """
+    if isinstance(W, Operator):
+        return W
     if isinstance(W, CSR):
         return _checked_csr(W)
     if sp.issparse(W) and W.format == "csr" and W.nnz >= LARGE and W.dtype.kind in "biuf":
@@ -177,6 +212,8 @@ def components(W: Weights) -> tuple[int, NDArray[Any]]:
     degrees (``S_ij > 1e-24``): clusters a hundred bandwidths apart under a Gaussian kernel are
     separate components, although no weight is exactly zero.
     """
+    if isinstance(W, Operator):
+        return W.components()
     root = np.sqrt(np.asarray(W.sum(axis=1)).ravel())
     root[root == 0] = 1.0
     if isinstance(W, CSR):
