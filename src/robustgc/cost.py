@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from robustgc import parallel
 from robustgc.csr import CSR
+from robustgc.engines import SINGLE
 from robustgc.graph import SMALL, Graph
 from robustgc.memory import available
 
@@ -64,7 +65,7 @@ def estimate(
     n_edges: int | None = None,
     weighted: bool = False,
     n_classes: int = 2,
-    dtype: str = "float64",
+    dtype: str = "auto",
 ) -> Estimate:
     """Estimate memory and time of a fit from a graph or from sizes alone.
 
@@ -77,7 +78,7 @@ def estimate(
     weighted : bool
         Whether its weights differ.
     n_classes : int
-    dtype : {"float64", "float32"}
+    dtype : {"auto", "float64", "float32"}
 
     Examples
     --------
@@ -104,7 +105,7 @@ def refuse_if_too_large(graph: Graph, columns: int, dtype: str) -> None:
     n, entries, _ = _sizes(graph)
     need = _estimated(n, entries, 0, columns, dtype)  # the weights are there already
     if not need.fits:
-        hint = "" if dtype == "float32" else " Use dtype='float32' to halve it,"
+        hint = "" if dtype != "float64" else " Use dtype='float32' to halve it,"
         raise MemoryError(
             f"Solving this graph of {n} nodes takes at least {need.least / GiB:.2f} GiB beside its "
             f"weights, and {need.available / GiB:.2f} GiB are available.{hint} free memory, or "
@@ -130,6 +131,8 @@ def _sizes(graph: Any) -> tuple[int, int, float]:
 
 
 def _estimated(n: int, entries: int, stored: float, columns: int, dtype: str) -> Estimate:
+    if dtype == "auto":
+        dtype = "float32" if n >= SINGLE else "float64"
     size = np.dtype(dtype).itemsize
     if n <= SMALL:
         return Estimate(stored + 40.0 * n * n, stored + 40.0 * n * n, available(), 1.0, "dense")

@@ -21,18 +21,24 @@ from robustgc.spectrum import TINY
 from robustgc.weights import Array
 
 SOLVERS = ("auto", "dense", "krylov", "multigrid", "direct")
-TOLERANCE = {8: 1e-8, 4: 1e-5}  # by bytes of a number
+DTYPES = ("auto", "float64", "float32")
+TOLERANCE = {"float64": 1e-8, "float32": 1e-5}
+SINGLE = 100_000  # nodes from which memory traffic is what a fit costs
 PATIENCE = 1000  # products the Krylov engine may promise before multigrid is the better bet
 SIEGE = 20_000  # when it was asked for, or nothing else is left
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to solve; `tol=None` is 1e-8 in double and 1e-5 in single precision."""
+    """How to solve.
+
+    ``dtype="auto"`` is single precision where the graph is large and the tolerance allows it;
+    ``tol=None`` is 1e-8 in double and 1e-5 in single precision.
+    """
 
     solver: str = "auto"
     tol: float | None = None
-    dtype: str = "float64"
+    dtype: str = "auto"
     watch: Callable[[str], Watch] | None = None
 
     def __post_init__(self) -> None:
@@ -40,8 +46,10 @@ class Options:
             raise ValueError(
                 f"solver={self.solver!r} is unknown; it must be one of {', '.join(SOLVERS)}."
             )
-        if self.dtype not in ("float64", "float32"):
-            raise ValueError(f"dtype={self.dtype!r} is not allowed; use 'float64' or 'float32'.")
+        if self.dtype not in DTYPES:
+            raise ValueError(
+                f"dtype={self.dtype!r} is unknown; it must be one of {', '.join(DTYPES)}."
+            )
         if self.tol is not None and not 0 < self.tol <= 1e-2:
             raise ValueError(f"tol={self.tol!r} is not allowed; it must be above 0, at most 0.01.")
 
@@ -122,7 +130,8 @@ def solve_robust(
         return outcome, tuple(history)
     tried = "; ".join(f"{attempt.solver}: {attempt.result}" for attempt in history)
     raise NotConvergedError(
-        f"The graph of {graph.n} nodes was not solved to the tolerance {_tolerance(options):g}. "
+        f"The graph of {graph.n} nodes was not solved to the tolerance "
+        f"{precision(graph, options)[1]:g}. "
         f"Tried {tried}. Raise tol, lower eta, try another solver, or remove very weak edges."
     )
 
@@ -130,15 +139,20 @@ def solve_robust(
 _FAILURES = (NotConvergedError, MemoryError, RuntimeError, np.linalg.LinAlgError)
 
 
-def _tolerance(options: Options) -> float:
-    return options.tol or TOLERANCE[np.dtype(options.dtype).itemsize]
+def precision(graph: Graph, options: Options) -> tuple[str, float]:
+    """Return the working precision to begin with, and the tolerance."""
+    dtype = options.dtype
+    if dtype == "auto":
+        allowed = options.tol is None or options.tol >= TOLERANCE["float32"]
+        dtype = "float32" if graph.n >= SINGLE and allowed else "float64"
+    return dtype, options.tol or TOLERANCE[dtype]
 
 
 def _rungs(
     graph: Graph, Y: Array, shifts: Shifts, options: Options, history: list[Attempt]
 ) -> Iterator[tuple[str, str, Callable[[], Outcome]]]:
     """Name the engines to try in order, each with its reason."""
-    asked, tol = options.solver, _tolerance(options)
+    asked, (dtype, tol) = options.solver, precision(graph, options)
     auto, nobody = asked == "auto", lambda name: lambda done, residual, total: None
     watch = options.watch or nobody
     chosen = f"solver={asked!r}"
@@ -156,10 +170,11 @@ def _rungs(
             return lambda: _krylov(graph, Y, shifts, dtype, tol, patience, watch("krylov"))
 
         reason = chosen if not auto else f"{graph.n} nodes: a probe"
-        if options.dtype == "float32":
+        if dtype == "float32":
             yield "krylov float32", reason, lanczos("float32", tol, patience)
             reason = "single precision did not reach the tolerance"
-        yield "krylov", reason, lanczos("float64", tol, patience)
+        if not (auto and history and krylov.SLOW in history[-1].result):
+            yield "krylov", reason, lanczos("float64", tol, patience)
     sparse = multigrid.possible(graph)
     if asked == "multigrid" and not sparse:
         raise ValueError(

@@ -35,9 +35,9 @@ class RobustGC(GraphClassifier):
         result does not pass its checks.
     tol : float, default=None
         Relative residual of the system to reach. None: 1e-8, in single precision 1e-5.
-    dtype : {"float64", "float32"}, default="float64"
-        Working precision. Single precision halves the memory of vectors; where it does not reach
-        ``tol``, double precision is used, and `history_` says so.
+    dtype : {"auto", "float64", "float32"}, default="auto"
+        Working precision. "auto": single from 100,000 nodes on if ``tol`` allows it, else double.
+        Where single precision does not reach ``tol``, double is used, and `history_` says so.
     verbose : bool, default=False
         Show a progress bar on standard error: steps, residual, time left.
 
@@ -77,7 +77,7 @@ class RobustGC(GraphClassifier):
         unlabeled: object = None,
         solver: str = "auto",
         tol: float | None = None,
-        dtype: str = "float64",
+        dtype: str = "auto",
         verbose: bool = False,
     ) -> None:
         self.solver = solver

@@ -16,6 +16,8 @@ from robustgc.laplacian import Laplacian
 from robustgc.outcome import NotConvergedError, Outcome, Shifts, Solution, Watch
 from robustgc.weights import Array
 
+SLOW = "converges slowly"
+
 # By bytes of a number: the residual of the random column, beside lambda_1, that counts as having
 # seen v1; the relative difference of values that count as the same lambda_1.
 _GUARD = {8: 1e-5, 4: 1e-4}
@@ -104,9 +106,9 @@ def run(
             return _outcome(lanczos, state, basis, tol)
         if over or (step >= 60 and expected > patience):
             break
-    raise NotConvergedError(
-        f"residual {state.worst:.1e} after {step} steps, about {expected:.0f} expected"
-    )
+    # Stagnation is a matter of precision, a slow decrease one of the spectrum.
+    pace = f"{SLOW}, about {expected:.0f} expected" if np.isfinite(expected) else "no more progress"
+    raise NotConvergedError(f"residual {trace[-1][1]:.1e} after {step} steps, {pace}")
 
 
 def _assess(lanczos: Recurrences, shifts: Shifts, m: int) -> _State:

@@ -135,14 +135,18 @@ def transduce(
         solution, certificates[int(c)] = model(graph, Y[nodes])
         f[nodes] = solution.f
         if f.shape[1] > 1:  # a class without a label here cannot be the answer
-            absent = np.setdiff1d(np.arange(f.shape[1]), present)
-            for k in absent:
+            for k in np.setdiff1d(np.arange(f.shape[1]), present):
                 f[nodes, k] = -np.inf
         # Beside a node of high degree, a small f may be a clear answer: f grows with sqrt(d).
-        smooth: Array = f[nodes] / graph._sqrt_d[:, None]
-        largest = np.abs(smooth[np.isfinite(smooth)]).max()
-        codes[nodes] = decide(smooth, rounding * float(largest))
-        reasons[nodes] = np.where(codes[nodes] >= 0, DECIDED, TIE)
+        smooth: Array = solution.f / graph._sqrt_d[:, None]
+        tie = rounding * max(float(smooth.max()), -float(smooth.min()))
+        if f.shape[1] > 1:
+            smooth[:, np.setdiff1d(np.arange(f.shape[1]), present)] = -np.inf
+        decided = decide(smooth, tie)
+        codes[nodes] = decided
+        reasons[nodes] = DECIDED
+        if decided.min() < 0:
+            reasons[nodes] = np.where(decided >= 0, reasons[nodes], TIE)
     d = np.asarray(W.sum(axis=1), dtype=float).ravel()
     return Transduction(f, codes, reasons, number, certificates, constants, d)
 
