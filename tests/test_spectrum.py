@@ -167,4 +167,4 @@ def test_failure_of_every_method_says_what_was_tried(monkeypatch):
 
     monkeypatch.setattr("robustgc.solve.factorised", no_memory)
     with pytest.raises(NotConvergedError, match=r"Lanczos: .*; inverse iteration: .*do not fit in"):
-        lambda_1(Graph(graphs.path(4000)))
+        eigenpairs(Graph(graphs.path(4000)), 2)

@@ -22,6 +22,7 @@ SLOW = "converges slowly"
 # seen v1; the relative difference of values that count as the same lambda_1.
 _GUARD = {8: 1e-5, 4: 1e-4}
 _SAME = {8: 1e-6, 4: 1e-4}
+LEAST = {8: 1e-6, 4: 1e-3}  # a lambda_1 below is not resolved by products with L_N
 
 
 @dataclass
@@ -101,14 +102,16 @@ def run(
         expected = _expected(trace, tol)
         watch(step, state.worst, expected)
         if state.settled(tol, guard):
+            if state.lambda_1 < LEAST[L.dtype.itemsize]:
+                raise NotConvergedError(f"lambda_1 = {state.lambda_1:.1e}: too small for products")
             shifts(state.lambda_1)  # refuses a gamma beyond
         if state.settled(tol, guard) and state.worst <= tol:
             return _outcome(lanczos, state, basis, tol)
         if over or (step >= 60 and expected > patience):
             break
-    # Stagnation is a matter of precision, a slow decrease one of the spectrum.
-    pace = f"{SLOW}, about {expected:.0f} expected" if np.isfinite(expected) else "no more progress"
-    raise NotConvergedError(f"residual {trace[-1][1]:.1e} after {step} steps, {pace}")
+    best = trace[-1][1]  # stagnation at a small residual is a matter of precision
+    pace = f"{SLOW}, about {expected:.0f} expected" if best > 1e-3 else "no more progress"
+    raise NotConvergedError(f"residual {best:.1e} after {step} steps, {pace}")
 
 
 def _assess(lanczos: Recurrences, shifts: Shifts, m: int) -> _State:
