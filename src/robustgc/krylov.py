@@ -25,24 +25,29 @@ _SAME = {8: 1e-6, 4: 1e-4}
 LEAST = {8: 1e-6, 4: 1e-3}  # a lambda_1 below is not resolved by products with L_N
 
 
-@dataclass
+@dataclass(frozen=True)
+class _Pair:
+    """The smallest Ritz pair at some step: later, copies of it appear and blur its vector."""
+
+    lambda_1: float
+    residual: float  # beside lambda_1
+    guarded: bool  # whether the random column has seen it as well
+    column: int
+    small: Small
+
+
+@dataclass(frozen=True)
 class _State:
     """How far the run is after some steps."""
 
     columns: list[Small | None]
-    lambda_1: float
-    eigen_residual: float
-    guard_residual: float
+    pair: _Pair
     gammas: Array
     residuals: Array  # worst column, by gamma
 
     @property
     def worst(self) -> float:
-        return max(float(self.residuals.max(initial=0.0)), self.eigen_residual)
-
-    def settled(self, tol: float, guard: float) -> bool:
-        """Whether lambda_1 has converged."""
-        return self.eigen_residual <= tol and self.guard_residual <= max(tol, guard)
+        return max(float(self.residuals.max(initial=0.0)), self.pair.residual)
 
 
 def run(
@@ -86,7 +91,7 @@ def run(
     kept = slice(0, m) if m else slice(0, 1)
     basis: list[NDArray[Any]] | None = []
     trace: list[tuple[int, float]] = []
-    check, guard = 2, _GUARD[L.dtype.itemsize]
+    check, settled = 2, None
     for step in range(1, limit + 1):
         if basis is not None:
             basis.append(np.ascontiguousarray(lanczos.q[:, kept].T))
@@ -97,16 +102,17 @@ def run(
         if step < check and not over and step < limit:
             continue
         check = max(step + 1, int(1.06 * step))
-        state = _assess(lanczos, shifts, m)
+        state = _assess(lanczos, shifts, tol, settled)
         trace.append((step, min(state.worst, trace[-1][1] if trace else np.inf)))
         expected = _expected(trace, tol)
         watch(step, state.worst, expected)
-        if state.settled(tol, guard):
-            if state.lambda_1 < LEAST[L.dtype.itemsize]:
-                raise NotConvergedError(f"lambda_1 = {state.lambda_1:.1e}: too small for products")
-            shifts(state.lambda_1)  # refuses a gamma beyond
-        if state.settled(tol, guard) and state.worst <= tol:
-            return _outcome(lanczos, state, basis, tol)
+        settled = state.pair if state.pair.guarded and state.pair.residual <= tol else None
+        if settled:
+            if settled.lambda_1 < LEAST[L.dtype.itemsize]:
+                raise NotConvergedError(f"lambda_1 = {settled.lambda_1:.1e} is too small for it")
+            shifts(settled.lambda_1)  # refuses a gamma beyond
+            if state.worst <= tol:
+                return _outcome(lanczos, state, basis, tol)
         if over or (step >= 60 and expected > patience):
             break
     best = trace[-1][1]  # stagnation at a small residual is a matter of precision
@@ -114,24 +120,32 @@ def run(
     raise NotConvergedError(f"residual {best:.1e} after {step} steps, {pace}")
 
 
-def _assess(lanczos: Recurrences, shifts: Shifts, m: int) -> _State:
-    columns = [lanczos.small(c) for c in range(m + 1)]
-    seen = [small for small in columns if small is not None]
-    low = min(small.theta[0] for small in seen)
-    limit = max(float(low), np.finfo(float).tiny)
-    same = limit * (1 + _SAME[lanczos.L.dtype.itemsize])
-    near = [s.residual for s in seen if s.theta[0] <= same]
-    guard = columns[-1]
-    far = guard is None or guard.theta[0] > same
-    guarded = np.inf if far or guard is None else guard.residual / limit
-    gammas = np.array([float(g) for g in shifts(limit, settled=False)])
+def _assess(lanczos: Recurrences, shifts: Shifts, tol: float, settled: _Pair | None) -> _State:
+    """Measure what the space has come to; a pair that has settled stays, unless a lower shows."""
+    columns = [lanczos.small(c) for c in range(lanczos.Y.shape[1] + 1)]
+    pair = _pair(columns, tol, lanczos.L.dtype.itemsize)
+    if settled and pair.lambda_1 > settled.lambda_1 * (1 - _SAME[lanczos.L.dtype.itemsize]):
+        pair = settled
+    gammas = np.array([float(g) for g in shifts(pair.lambda_1, settled=False)])
     residuals = np.zeros(len(gammas))
     for small in columns[:-1]:
         if small is not None and len(gammas):
             convex = gammas < small.theta[0]
             own = small.system_residuals(np.where(convex, gammas, 0.0))
             residuals = np.maximum(residuals, np.where(convex, own, np.inf))
-    return _State(columns, limit, min(near) / limit, guarded, gammas, residuals)
+    return _State(columns, pair, gammas, residuals)
+
+
+def _pair(columns: list[Small | None], tol: float, itemsize: int) -> _Pair:
+    """Return the smallest Ritz pair over all columns, from the column that has it best."""
+    seen = {c: small for c, small in enumerate(columns) if small is not None}
+    low = min(float(small.theta[0]) for small in seen.values())
+    limit = max(low, float(np.finfo(float).tiny))
+    near = {c: s for c, s in seen.items() if s.theta[0] <= limit * (1 + _SAME[itemsize])}
+    guard = len(columns) - 1
+    guarded = guard in near and near[guard].residual <= max(tol, _GUARD[itemsize]) * limit
+    column = min(near, key=lambda c: near[c].residual)
+    return _Pair(limit, near[column].residual / limit, guarded, column, near[column])
 
 
 def _expected(trace: list[tuple[int, float]], tol: float) -> float:
@@ -151,23 +165,19 @@ def _outcome(
 ) -> Outcome:
     """Put the answers together and measure the worst of them on the matrix itself."""
     gammas, m = state.gammas, lanczos.Y.shape[1]
-    steps, kept = len(lanczos.alphas), state.columns[: max(m, 1)]
-    same = state.lambda_1 * (1 + _SAME[lanczos.L.dtype.itemsize])
-    sees = [s is not None and s.theta[0] <= same for s in kept]
-    best = sees.index(True) if True in sees else None
+    steps, kept, pair = len(lanczos.alphas), state.columns[: max(m, 1)], state.pair
     weights = []  # of the basis vectors, by column: in every solution, and in the Ritz vector
     for c, small in enumerate(kept):
-        own = np.zeros((len(gammas) * bool(m) + (c == best), steps))
-        if small is not None:
-            k = len(small.theta)
-            if m:
-                own[: len(gammas), :k] = (small.solved(gammas) * gammas * lanczos.norms[c]).T
-            if c == best:
-                own[-1, :k] = small.S[:, 0]
+        own = np.zeros((len(gammas) * bool(m) + (c == pair.column), steps))
+        if small is not None and m:
+            x = small.solved(gammas) * gammas * lanczos.norms[c]
+            own[: len(gammas), : len(x)] = x.T
+        if c == pair.column:
+            own[-1, : len(pair.small.theta)] = pair.small.S[:, 0]
         weights.append(own)
     found = _second_pass(lanczos, weights) if basis is None else _combined(basis, weights)
     worst = int(np.argmax(state.residuals)) if len(gammas) else 0
-    eigen, system = _measured(lanczos, state, found, worst, best)
+    eigen, system = _measured(lanczos, state, found, worst)
     if max(eigen, system) > 10 * tol:
         raise NotConvergedError(
             f"the recurrences promise {state.worst:.1e} after {steps} steps, but the residual is "
@@ -183,8 +193,8 @@ def _outcome(
     ]
     note = "; the basis did not fit into memory, so it was computed twice" if basis is None else ""
     return Outcome(
-        state.lambda_1,
-        max(state.eigen_residual, eigen),
+        pair.lambda_1,
+        max(pair.residual, eigen),
         [float(gamma) for gamma in gammas],
         solutions,
         f"{products} products{note}",
@@ -239,19 +249,21 @@ def _second_pass(lanczos: Recurrences, weights: list[Array]) -> list[NDArray[Any
 
 
 def _measured(
-    lanczos: Recurrences, state: _State, found: list[NDArray[Any]], worst: int, best: int | None
+    lanczos: Recurrences, state: _State, found: list[NDArray[Any]], worst: int
 ) -> tuple[float, float]:
     """Return the residuals of the eigenpair and of the worst system, from one product.
 
-    The arrays of the recurrences are taken over for it: nothing new is allocated.
+    The arrays of the recurrences are taken over for it: nothing new is allocated. Where only the
+    random column has the pair its vector was not kept; its own estimate has to do (0 here).
     """
     L, m = lanczos.L, lanczos.Y.shape[1]
     w, q, b = lanczos.w, lanczos.q, lanczos.before
     w[:] = 0
     for c in range(m):
         w[:, c] = found[c][worst]
-    if best is not None:
-        w[:, m] = found[best][-1]
+    known = state.pair.column < len(found)
+    if known:
+        w[:, m] = found[state.pair.column][-1]
     nothing, one = np.zeros(m + 1), np.ones(m + 1)
     length = np.sqrt(lanczos.squares(w)[0])
     L.normalise(w, nothing, one, q, lanczos.u)
@@ -261,8 +273,8 @@ def _measured(
     L.multiply(lanczos.u, w)
     gamma = float(state.gammas[worst]) if len(state.gammas) else 0.0
     alpha, beta = np.full(m + 1, gamma), np.full(m + 1, gamma)
-    alpha[m], beta[m] = state.lambda_1, 0.0
+    alpha[m], beta[m] = state.pair.lambda_1, 0.0
     rest = np.sqrt(L.recur(w, q, b, alpha, beta)[0])
-    eigen = rest[m] / (length[m] * state.lambda_1) if best is not None else 0.0
+    eigen = rest[m] / (length[m] * state.pair.lambda_1) if known else 0.0
     sizes = np.where(lanczos.norms[:m] > 0, lanczos.norms[:m], 1.0) * (gamma or 1.0)
     return float(eigen), float((rest[:m] / sizes).max(initial=0.0))
