@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format reproduce picture clean
+.PHONY: help demo test check format reproduce picture bench bench-billion clean
 
 help:
 	@echo "make demo     polblogs with 12 labels, 3 of them wrong: who copes?"
@@ -12,6 +12,8 @@ help:
 	@echo "make format   let ruff rewrite the files"
 	@echo "make reproduce  every table and figure of the paper, beside its own numbers"
 	@echo "make picture  draw the README's picture again"
+	@echo "make bench    us and our peers on large graphs: time, memory, accuracy (half an hour)"
+	@echo "make bench-billion  a billion edges: 40 GB of disk, 20 GiB of memory, 45 minutes at most"
 	@echo "make clean    remove .venv and caches"
 
 demo: .venv/package
@@ -35,6 +37,12 @@ reproduce: .venv/plot
 picture: .venv/plot
 	$(BIN)/python examples/plot_wrong_labels.py
 
+bench: .venv/bench
+	$(BIN)/python benchmarks/run.py
+
+bench-billion: .venv/package
+	$(BIN)/python benchmarks/billion.py
+
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
@@ -50,6 +58,11 @@ clean:
 
 .venv/dev: .venv/package
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+# The peers are installed for this target only.
+.venv/bench: .venv/dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check scikit-network graphlearning
 	@touch $@
 
 .venv/plot: .venv/package
