@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from robustgc import BelkinGC, RobustGC, affinity, blocked, neighbours
+from robustgc import BelkinGC, RobustGC, ZhouGC, affinity, blocked, neighbours
 from robustgc.affinity import Gaussian, Nearest
 from robustgc.blocked import GaussianOperator
 from robustgc.datasets import three_blocks
@@ -316,3 +316,34 @@ def test_three_hundred_of_a_thousand_digits_suffice(usps):
     full, part = np.mean(scores, axis=0)
     assert full > 0.75
     assert abs(full - part) < 0.02
+
+
+@pytest.mark.parametrize("width", [0.04, 1.0])
+def test_gaussian_weights_of_many_points_are_never_a_full_matrix(monkeypatch, width):
+    """A narrow kernel becomes sparse, a wide one stays products; both meet the dense one."""
+    rng = np.random.default_rng(631)
+    centres = np.repeat([[0.0, 0.0], [1.5, 0.3]], 900, axis=0)
+    X = centres + 0.25 * rng.standard_normal((1800, 2))
+    truth = np.repeat([0, 1], 900)
+    y = np.full(1800, -1)
+    y[rng.choice(900, 9, replace=False)] = 0
+    y[900 + rng.choice(900, 9, replace=False)] = 1
+    dense = RobustGC(affinity="rbf", sigma=width).fit(X, y)
+    monkeypatch.setattr("robustgc.affinity.DENSE", 1000)
+    other = RobustGC(affinity="rbf", sigma=width).fit(X, y)
+    kind = type(other._affinity.weights())
+    assert kind.__name__ == ("csr_array" if width < 0.1 else "GaussianOperator")
+    assert other.lambda_1_ == pytest.approx(dense.lambda_1_, rel=1e-6)
+    np.testing.assert_allclose(other.f_, dense.f_, atol=1e-5 * np.abs(dense.f_).max())
+    assert (other.transduction_ == truth).mean() > 0.95
+
+
+def test_models_that_need_a_matrix_say_so_of_a_wide_kernel(monkeypatch):
+    rng = np.random.default_rng(632)
+    X = rng.standard_normal((1700, 2))
+    monkeypatch.setattr("robustgc.affinity.DENSE", 1000)
+    y = np.where(np.arange(1700) < 20, (X[:, 0] > 0).astype(int), -1)
+    with pytest.raises(ValueError, match="needs the matrix of the 1700 nodes"):
+        BelkinGC(affinity="rbf", sigma=2.0).fit(X, y)
+    clf = ZhouGC(affinity="rbf", sigma=2.0).fit(X, y)
+    assert clf.residual_ < 1e-8

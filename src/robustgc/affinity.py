@@ -70,7 +70,8 @@ def make(
 class Gaussian(Affinity):
     """``exp(-|x - x'|^2 / (scale sigma^2))``, with or without its unit diagonal.
 
-    The weights of more than 5000 points are not stored but computed in every product.
+    Of more than 5000 points the full matrix is never stored: a narrow kernel is kept as a sparse
+    matrix, a wide one is computed again in every product.
     """
 
     X: Any
@@ -91,9 +92,11 @@ class Gaussian(Affinity):
         return gaussian(A, self._points.X, self._points.unit, self.sigma, self.scale)
 
     def weights(self) -> Weights:
-        """Return the kernel matrix of the fitted points, or above 5000 its products."""
+        """Return the kernel matrix of the fitted points; above 5000 sparse, or by its products."""
         if self.X.shape[0] > DENSE:
-            return GaussianOperator(self.X, self.sigma, self.scale, self.self_loops)
+            products = GaussianOperator(self.X, self.sigma, self.scale, self.self_loops)
+            sparse = products.sparse()
+            return products if sparse is None else check_weights(sparse)
         W = self._kernel(self._points.X)
         np.fill_diagonal(W, 1.0 if self.self_loops else 0.0)
         return check_weights(W)

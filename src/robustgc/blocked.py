@@ -15,6 +15,7 @@ from robustgc import parallel
 from robustgc.points import Points, squared_distances
 from robustgc.weights import NEGLIGIBLE, Array, Operator
 
+SEED = 6011
 ROWS = 2048  # rows and columns of a block: 32 MB
 
 
@@ -127,6 +128,34 @@ class GaussianOperator(Operator):
         other._degrees = None if self._degrees is None else self._degrees - self._loop
         return other
 
+    def sparse(self, share: float = 0.25) -> Any:
+        """Return the weights that connect (`weights.components`) as a sparse matrix, if few do.
+
+        A narrow kernel reaches few points, and its lambda_1 is tiny: there the engines that need a
+        matrix are the right ones, and what is left out cannot be told from zero. None where a
+        sample says that more than `share` of all pairs are connected.
+        """
+        root = np.sqrt(self.sum(axis=1))
+        root[root == 0] = 1.0
+        n = self.shape[0]
+        sample = np.random.default_rng(SEED).choice(n, min(n, 256), replace=False)
+        reach = self._joined(sample, np.arange(n), root)
+        if reach.mean() > share:
+            return None
+        parts = []
+        for i in self._blocks():
+            for j in self._blocks(i.start):
+                K = self._between(self._X[i], self._X[j])
+                if i == j:
+                    np.fill_diagonal(K, self._loop)
+                    K = np.triu(K)
+                K[K <= NEGLIGIBLE * np.multiply.outer(root[i], root[j])] = 0.0
+                part = sp.coo_array(K)
+                parts.append((part.row + i.start, part.col + j.start, part.data))
+        rows, cols, data = (np.concatenate(column) for column in zip(*parts, strict=True))
+        upper = sp.coo_array((data, (rows.astype(np.int32), cols.astype(np.int32))), shape=(n, n))
+        return sp.csr_array(upper + sp.triu(upper, k=1).T)
+
     def components(self) -> tuple[int, NDArray[np.int64]]:
         """Count connected components and number them per node, as `weights.components` does.
 
@@ -155,9 +184,12 @@ class GaussianOperator(Operator):
         joined = np.zeros(len(others), dtype=bool)
         for start in range(0, len(others), ROWS):
             part = others[start : start + ROWS]
-            S = self._between(self._X[nodes], self._X[part]) / root[part] / root[nodes, None]
-            joined[start : start + ROWS] = (S > NEGLIGIBLE).any(axis=0)
+            joined[start : start + ROWS] = self._joined(nodes, part, root).any(axis=0)
         return others[joined]
+
+    def _joined(self, nodes: NDArray[Any], others: NDArray[Any], root: Array) -> NDArray[np.bool_]:
+        K = self._between(self._X[nodes], self._X[others])
+        return np.asarray(K / root[others] / root[nodes, None] > NEGLIGIBLE)
 
     def _between(self, A: Any, B: Any) -> Array:
         return gaussian(A, B, self._unit, self._sigma, self._scale)

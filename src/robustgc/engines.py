@@ -17,14 +17,14 @@ from robustgc.graph import SMALL, Graph
 from robustgc.laplacian import Laplacian
 from robustgc.memory import available
 from robustgc.outcome import NotConvergedError, NotConvexError, Outcome, Shifts, Watch
-from robustgc.weights import Array
+from robustgc.weights import Array, Operator
 
 SOLVERS = ("auto", "dense", "krylov", "multigrid", "direct")
 DTYPES = ("auto", "float64", "float32")
 TOLERANCE = {"float64": 1e-8, "float32": 1e-5}
 SINGLE = 100_000  # nodes from which memory traffic is what a fit costs
 PATIENCE = 1000  # products the Krylov engine may promise before multigrid is the better bet
-SIEGE = 20_000  # when it was asked for, or nothing else is left
+SIEGE = 5000  # steps, when it was asked for or nothing else is left
 
 
 @dataclass(frozen=True)
@@ -131,8 +131,17 @@ def solve_robust(
     raise NotConvergedError(
         f"The graph of {graph.n} nodes was not solved to the tolerance "
         f"{precision(graph, options)[1]:g}. "
-        f"Tried {tried}. Raise tol, lower eta, try another solver, or remove very weak edges."
+        f"Tried {tried}. {_cure(graph)}"
     )
+
+
+def _cure(graph: Graph) -> str:
+    if isinstance(graph._whole, Operator):
+        return (
+            "The kernel is too wide to store and too narrow for products: use affinity='knn', "
+            "landmarks= or another sigma."
+        )
+    return "Raise tol, lower eta, try another solver, or remove very weak edges."
 
 
 _FAILURES = (NotConvergedError, MemoryError, RuntimeError, np.linalg.LinAlgError)
@@ -163,17 +172,17 @@ def _rungs(
         )
         return
     if asked in ("auto", "krylov"):
-        patience = PATIENCE if auto else SIEGE
+        siege = not auto
 
-        def lanczos(dtype: str, tol: float, patience: int) -> Callable[[], Outcome]:
-            return lambda: _krylov(graph, Y, shifts, dtype, tol, patience, watch("krylov"))
+        def lanczos(dtype: str, siege: bool) -> Callable[[], Outcome]:
+            return lambda: _krylov(graph, Y, shifts, dtype, tol, siege, watch("krylov"))
 
         reason = chosen if not auto else f"{graph.n} nodes: a probe"
         if dtype == "float32":
-            yield "krylov float32", reason, lanczos("float32", tol, patience)
+            yield "krylov float32", reason, lanczos("float32", siege)
             reason = "single precision did not reach the tolerance"
         if not (auto and history and krylov.SLOW in history[-1].result):
-            yield "krylov", reason, lanczos("float64", tol, patience)
+            yield "krylov", reason, lanczos("float64", siege)
     sparse = multigrid.possible(graph)
     if asked == "multigrid" and not sparse:
         raise ValueError(
@@ -189,19 +198,19 @@ def _rungs(
         yield "direct", reason, lambda: direct.run(graph, Y, shifts, tol)
     if auto:
         reason = "nothing else is left"
-        yield "krylov", reason, lanczos("float64", tol, SIEGE)
+        yield "krylov", reason, lanczos("float64", True)
 
 
 def _krylov(
-    graph: Graph, Y: Array, shifts: Shifts, dtype: str, tol: float, patience: int, watch: Watch
+    graph: Graph, Y: Array, shifts: Shifts, dtype: str, tol: float, siege: bool, watch: Watch
 ) -> Outcome:
     return krylov.run(
         Laplacian(graph, dtype),
         Y,
         shifts,
         tol=tol,
-        limit=patience,
-        patience=patience,
+        limit=SIEGE if siege else PATIENCE,
+        patience=np.inf if siege else PATIENCE,
         room=available() / 4,
         watch=watch,
     )

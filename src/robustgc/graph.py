@@ -144,6 +144,11 @@ class Graph:
         """Return ``L_N`` ("normalized") or ``D - W`` ("combinatorial") as an explicit matrix."""
         if kind not in KINDS:
             raise ValueError(f"{kind!r} is unknown; it must be one of {', '.join(KINDS)}.")
+        if isinstance(self._whole, Operator):
+            raise ValueError(
+                f"This method needs the matrix of the {self.n} nodes; the kernel is too wide to "
+                "store it. Use affinity='knn', landmarks=, or a smaller sigma."
+            )
         scale = self._sqrt_d if kind == "normalized" else np.ones(self.n)
         if sp.issparse(self._A):
             A = self._A.tocoo()

@@ -57,7 +57,7 @@ def run(
     *,
     tol: float,
     limit: int,
-    patience: int,
+    patience: float,
     room: float,
     watch: Watch,
 ) -> Outcome:
@@ -72,8 +72,10 @@ def run(
         From lambda_1 to the gammas.
     tol : float
         For the residuals of all systems, and of lambda_1 relative to itself.
-    limit, patience : int
-        Most steps; and how many the rate of convergence may promise after a probe of 60.
+    limit : int
+        Most steps.
+    patience : float
+        How many steps the rate of convergence may promise after a probe of 60.
     room : float
         Bytes that the basis may take. Beyond, it is not kept but computed a second time.
     watch : callable
