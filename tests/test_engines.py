@@ -1,5 +1,7 @@
 """Every engine against the paper's dense formula, and the cases that must end well."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,6 +12,7 @@ import oracles
 from robustgc import CSR, Graph, NotConvergedError, NotConvexError, RobustGC
 from robustgc import engines as ladder
 from robustgc.engines import Options, solve_robust
+from robustgc.laplacian import Laplacian
 from robustgc.outcome import Shifts
 
 ENGINES = ["dense", "krylov", "multigrid", "direct"]
@@ -312,3 +315,114 @@ def test_multigrid_needs_a_sparse_matrix():
     W, y = graphs.random_weights(rng, 30), graphs.random_labels(rng, 30)
     with pytest.raises(ValueError, match="sparse"):
         answers(W, y, "multigrid")
+
+
+# ---- Found by review ----------------------------------------------------------------------------
+
+
+def test_krylov_that_was_asked_for_does_not_give_up_on_a_plateau():
+    W, n = graphs.grid(100, 100), 10_000
+    y = np.zeros(n)
+    y[[3, 5000, 9995]] = 1, -1, -1
+    outcome, _ = answers(W, y, "krylov", etas=[0.9])
+    other, _ = answers(W, y, "multigrid", etas=[0.9])
+    assert outcome.lambda_1 == pytest.approx(other.lambda_1, rel=1e-7)
+    assert relative(outcome.solutions[0].f, other.solutions[0].f) < 1e-6
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-80, 1e-20, 1e20, 1e200])
+def test_the_scale_of_weights_does_not_matter_in_single_precision(scale):
+    rng = np.random.default_rng(61)
+    W = largest_piece(block_model(rng, 3000))
+    y = block_labels(W.shape[0], 50, rng)
+    expected, _ = answers(W, y, "krylov", dtype="float32")
+    found, history = answers(W * scale, y, "krylov", dtype="float32")
+    assert history[-1].solver == "krylov float32"
+    for a, b in zip(found.solutions, expected.solutions, strict=True):
+        assert relative(a.f, b.f) < 1e-4
+
+
+@pytest.mark.parametrize("bridge", [1e-8, 1e-14])
+def test_two_expanders_joined_by_almost_nothing_take_seconds(bridge):
+    rng = np.random.default_rng(62)
+    half = largest_piece(block_model(rng, 1900, inside=8.0, across=8.0))
+    m = half.shape[0]
+    tie = sp.coo_array(([bridge], ([5], [7])), shape=(m, m))
+    W = sp.csr_array(sp.block_array([[half, tie], [tie.T, half]]))
+    y = np.zeros(2 * m)
+    y[:10], y[-10:] = 1, -1
+    outcome, _ = answers(W, y, "auto", etas=[0.9])
+    assert outcome.lambda_1 == pytest.approx(2 * bridge / half.sum(), rel=1e-3)
+    assert (np.sign(outcome.solutions[0].f[:, 0]) == np.repeat([1, -1], m)).all()
+
+
+def test_a_hub_with_many_neighbours_keeps_its_digits_in_single_precision():
+    """Sums over a row of 200,000 terms are taken in double precision."""
+    rng = np.random.default_rng(63)
+    n = 200_000
+    spokes = np.arange(1, n)
+    others = np.append(spokes[1:], 1)
+    rows, cols = np.append(np.zeros(n - 1, dtype=int), spokes), np.append(spokes, others)
+    W = sp.coo_array((np.ones(len(rows)), (rows, cols)), shape=(n, n)).tocsr()
+    W = sp.csr_array(W + W.T)
+    graph = Graph(W)
+    x = rng.standard_normal((n, 1))
+    single = Laplacian(graph, np.float32)
+    np.testing.assert_allclose(single(x.astype(np.float32)), graph.L_N(x), atol=3e-6)
+
+
+def test_multigrid_from_several_threads_gives_the_same_bytes_and_leaves_the_generator_alone():
+    y = np.zeros((2500, 1))
+    y[[3, 2400], 0] = 1, -1
+    np.random.seed(17)  # noqa: NPY002  the user's own
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
+
+    def one(_):
+        options = Options(solver="multigrid")
+        return solve_robust(Graph(graphs.grid(50, 50)), y, Shifts(etas=[0.9]), options)[0]
+
+    with ThreadPoolExecutor(3) as pool:
+        found = [outcome.solutions[0].f for outcome in pool.map(one, range(6))]
+    for f in found[1:]:
+        np.testing.assert_array_equal(f, found[0])
+    np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
+
+
+@pytest.mark.parametrize("solver", ["krylov", "multigrid", "direct"])
+def test_a_tie_is_a_tie_for_every_engine(solver):
+    half = graphs.grid(20, 20)
+    m = half.shape[0]
+    W = sp.lil_array((2 * m + 1, 2 * m + 1))
+    W[:m, :m], W[m + 1 :, m + 1 :] = half, half
+    for k in (5, 17):
+        W[m, k] = W[k, m] = W[m, m + 1 + k] = W[m + 1 + k, m] = 1.0
+    y = np.full(2 * m + 1, -1)
+    y[[40, m + 41]] = 0, 1
+    clf = RobustGC(affinity="precomputed", solver=solver).fit(sp.csr_array(W), y)
+    assert clf.reasons_[m] == "tie between classes"
+    assert (clf.transduction_[:m] == 0).all()
+
+
+def test_a_fit_that_fails_leaves_predictions_as_they_were():
+    clf = RobustGC(affinity="precomputed").fit(graphs.path(10), [0] + [-1] * 8 + [1])
+    with pytest.raises(ValueError, match="13"):
+        clf.fit(graphs.path(12), [0] * 12 + [1])
+    np.testing.assert_array_equal(clf.predict(graphs.path(10)), clf.transduction_)
+
+
+def test_memory_is_counted_for_the_piece_that_is_solved(monkeypatch):
+    monkeypatch.setenv("ROBUSTGC_MEMORY", "1e7")
+    W = sp.block_diag([graphs.path(10), sp.csr_array((300_000, 300_000))], format="csr")
+    y = np.full(W.shape[0], -1)
+    y[[0, 9]] = 0, 1
+    assert (
+        RobustGC(affinity="precomputed").fit(W, y).transduction_[:10].tolist() == [0] * 5 + [1] * 5
+    )
+
+
+def test_many_small_components_are_not_quadratic():
+    W = sp.csr_array(sp.kron(sp.eye_array(2000), graphs.path(4)))
+    y = np.full(8000, -1)
+    y[::4], y[3::4] = 0, 1
+    clf = RobustGC(affinity="precomputed").fit(W, y)
+    assert clf.transduction_.reshape(-1, 4).tolist() == [[0, 0, 1, 1]] * 2000

@@ -67,6 +67,18 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         self
         """
         self._check_parameters()
+        before = {name: vars(self).get(name) for name in ("n_features_in_", "feature_names_in_")}
+        try:
+            return self._fit(X, y)
+        except BaseException:  # a fit that fails, or is stopped, leaves the estimator as it was
+            for name, value in before.items():
+                if value is not None:
+                    setattr(self, name, value)
+                elif hasattr(self, name):
+                    delattr(self, name)
+            raise
+
+    def _fit(self, X: Any, y: ArrayLike) -> Self:
         X = self._read(X, reset=True)
         labels = encode(y, n_nodes=X.shape[0], unlabeled=self.unlabeled)
         nodes, on_nodes, chosen = X, labels, None
@@ -226,7 +238,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _read_csr(self, X: CSR, reset: bool) -> CSR:
         if self.affinity != "precomputed":
             raise ValueError("A CSR holds weights; use affinity='precomputed' with it.")
-        if not reset and X is not self._X:
+        if not reset and not (isinstance(self._X, CSR) and X.same(self._X)):
             raise ValueError(
                 "New points must come as rows of weights in an array or a scipy matrix, one column "
                 "per fitted node; a CSR is a whole graph."
@@ -268,6 +280,8 @@ def _as_float(X: Any) -> Any:
 def _same(A: Any, B: Any) -> bool:
     if A is B:
         return True
+    if isinstance(A, CSR):
+        return A.same(B)
     if sp.issparse(A):
         return bool(A.nnz == B.nnz and (A != B).nnz == 0)
     return bool(np.array_equal(A, B))

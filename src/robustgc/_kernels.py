@@ -27,7 +27,7 @@ def product(indptr: Any, indices: Any, data: Any, u: Any, out: Any, a: int, b: i
     entries are still in cache.
     """
     columns = u.shape[1]
-    zero, one = u.dtype.type(0), u.dtype.type(1)
+    zero, one = 0.0, u.dtype.type(1)  # sums in double: a hub may have millions of terms
     for i in range(a, b):
         first, last = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
         c = 0
@@ -68,7 +68,7 @@ def laplacian(
     From differences: self-loops drop out, and nothing cancels where neighbours are nearly equal.
     """
     columns = u.shape[1]
-    zero, one = u.dtype.type(0), u.dtype.type(1)
+    zero, one = 0.0, u.dtype.type(1)  # sums in double: a hub may have millions of terms
     for i in range(a, b):
         first, last = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
         c = 0

@@ -105,10 +105,12 @@ def refuse_if_too_large(graph: Graph, columns: int, dtype: str) -> None:
     n, entries, _ = _sizes(graph)
     need = _estimated(n, entries, 0, columns, dtype)  # the weights are there already
     if not need.fits:
-        hint = "" if dtype != "float64" else " Use dtype='float32' to halve it,"
+        hint = (
+            "Free memory" if dtype != "float64" else "Use dtype='float32' to halve it, free memory"
+        )
         raise MemoryError(
             f"Solving this graph of {n} nodes takes at least {need.least / GiB:.2f} GiB beside its "
-            f"weights, and {need.available / GiB:.2f} GiB are available.{hint} free memory, or "
+            f"weights, and {need.available / GiB:.2f} GiB are available. {hint}, or "
             "use a larger machine; robustgc.estimate tells the need before a run."
         )
 
@@ -118,6 +120,10 @@ def _sizes(graph: Any) -> tuple[int, int, float]:
     if isinstance(graph, str | Path):
         graph = CSR.open(graph)
     if isinstance(graph, Graph):
+        n, rows = graph.n, graph._whole.shape[0]
+        if 2 * n < rows:  # a small piece is solved by itself
+            _, entries, stored = _sizes(graph._whole)
+            return n, entries * n // rows, stored * n / rows
         graph = graph._whole
     if isinstance(graph, CSR):
         return graph.shape[0], graph.nnz, float(graph.nbytes)

@@ -67,6 +67,17 @@ class CSR:
         weights = 0 if self.data is None else self.data.nbytes
         return int(self.indptr.nbytes + self.indices.nbytes + weights)
 
+    def same(self, other: "CSR") -> bool:
+        """Whether two matrices have the same entries."""
+        if self is other:
+            return True
+        if (self.data is None) != (other.data is None):
+            return False
+        pairs = [(self.indptr, other.indptr), (self.indices, other.indices)]
+        if self.data is not None and other.data is not None:
+            pairs.append((self.data, other.data))
+        return all(np.array_equal(a, b) for a, b in pairs)
+
     def cuts(self, parts: int | None = None) -> NDArray[np.int64]:
         """Cut the rows into ranges of about equal work, by default one per thread."""
         if parts is None:

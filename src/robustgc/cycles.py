@@ -6,7 +6,10 @@ two, the same before and after the coarse correction, so that the cycle is symme
 """
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ from robustgc.csr import CSR
 from robustgc.graph import Graph
 
 COARSE = 1000  # rows that a dense inverse may have
+_ALONE = Lock()
 _LOW = 1 / 6  # the share of the spectrum below is left to the coarse levels
 
 
@@ -61,10 +65,7 @@ class Hierarchy:
         from pyamg.util.linalg import approximate_spectral_radius  # noqa: PLC0415
 
         L = sp.csr_matrix(graph.laplacian())  # pyamg knows matrices, not arrays
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its own dependencies
-            state = np.random.get_state()  # noqa: NPY002
-            np.random.seed(20180521)  # noqa: NPY002  its estimates draw from the global generator
+        with _undisturbed():
             levels = pyamg.smoothed_aggregation_solver(
                 L, B=graph.v0[:, None].copy(), symmetry="symmetric", max_coarse=COARSE
             ).levels
@@ -77,7 +78,6 @@ class Hierarchy:
                 P = level.P.tocsr()
                 A, P, R = (_single(M, dtype) for M in (A, P, P.T.tocsr()))
                 self.levels.append(Level(A, P, R, inverse.astype(dtype)[:, None], top))
-            np.random.set_state(state)  # noqa: NPY002
         self.sizes = [level.A.shape[0] for level in levels]
         self.coarsest = levels[-1].A.toarray()
         self._inverse = sla.pinvh(self.coarsest, rtol=1e-10)
@@ -116,6 +116,19 @@ class Hierarchy:
         for P in self._P:
             M = sp.csr_array(P.T @ M @ P)
         return np.asarray(M.toarray())
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Give pyamg, which draws from numpy's global generator, the same numbers every time."""
+    with _ALONE, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its own dependencies
+        state = np.random.get_state()  # noqa: NPY002
+        np.random.seed(20180521)  # noqa: NPY002
+        try:
+            yield
+        finally:
+            np.random.set_state(state)  # noqa: NPY002
 
 
 def multiply(M: CSR, X: NDArray[Any]) -> NDArray[Any]:

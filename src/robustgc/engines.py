@@ -86,7 +86,9 @@ def lambda_1(graph: Graph) -> float:
     """
     if "lambda_1" not in graph._memo:
         nothing = np.empty((graph.n, 0))
-        solve_robust(graph, nothing, Shifts(), Options(tol=1e-10))
+        graph._memo["lambda_1"] = solve_robust(graph, nothing, Shifts(), Options(tol=1e-10))[
+            0
+        ].lambda_1
     return float(graph._memo["lambda_1"])
 
 
@@ -124,7 +126,7 @@ def solve_robust(
             history.append(Attempt(name, reason, text, time.perf_counter() - start))
             continue
         history.append(Attempt(name, reason, outcome.note, time.perf_counter() - start))
-        if "float32" not in name:
+        if "float32" not in name and outcome.eigen_residual < 1e-6:
             graph._memo["lambda_1"] = outcome.lambda_1
         return outcome, tuple(history)
     tried = "; ".join(f"{attempt.solver}: {attempt.result}" for attempt in history)

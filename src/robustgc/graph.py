@@ -56,7 +56,9 @@ class Graph:
         _check_connected(self)
 
     @classmethod
-    def _trusted(cls, W: Weights, nodes: NDArray[Any] | None = None) -> "Graph":
+    def _trusted(
+        cls, W: Weights, nodes: NDArray[Any] | None = None, d: Array | None = None
+    ) -> "Graph":
         """Build from weights that `check_weights` has passed and that are known to be connected.
 
         With `nodes`: the connected piece of W that they are. Nothing of W is copied unless
@@ -64,10 +66,12 @@ class Graph:
         """
         graph = cls.__new__(cls)
         graph._build(W, nodes)
+        if d is not None:
+            graph.d = d
         return graph
 
     def _build(self, W: Weights, nodes: NDArray[Any] | None = None) -> None:
-        self._whole, self._nodes = W, nodes
+        self._whole, self._nodes = _stored(W), nodes
         self.n: int = W.shape[0] if nodes is None else len(nodes)
         self._memo: dict[str, Any] = {}
 
@@ -78,7 +82,7 @@ class Graph:
             return self._whole
         W = self._whole
         if isinstance(W, Operator):
-            return W.part(self._nodes)
+            return _stored(W.part(self._nodes))
         if not (sp.issparse(W) or isinstance(W, CSR)):
             return W[np.ix_(self._nodes, self._nodes)]
         room = np.empty(W.shape[0], dtype=W.indices.dtype)
@@ -183,6 +187,13 @@ class Graph:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._build(state["W"])
+
+
+def _stored(W: Weights) -> Weights:
+    """Return weights known by products as a matrix, if they are of a small graph."""
+    if isinstance(W, Operator) and W.shape[0] <= SMALL:
+        return W @ np.eye(W.shape[0])
+    return W
 
 
 def per_graph(function: Callable[..., _Result]) -> Callable[..., _Result]:

@@ -48,7 +48,15 @@ def lanczos(L: Weights, u0: Array, top: float, k: int) -> Array:
 
 
 def inverse_iteration(
-    L: Weights, u0: Array, top: float, k: int, inverse: Apply, ritz: Callable[[Array], Array]
+    L: Weights,
+    u0: Array,
+    top: float,
+    k: int,
+    inverse: Apply,
+    ritz: Callable[[Array], Array],
+    *,
+    needed: int,
+    tiny: float,
 ) -> Array:
     """Return k or more of the lowest eigenvectors by a restarted block Krylov space.
 
@@ -57,7 +65,9 @@ def inverse_iteration(
     L, u0, top
         The Laplacian, its trivial eigenvector, a bound on its largest eigenvalue.
     k : int
-        How many vectors to converge.
+        How many vectors to iterate.
+    needed : int
+        How many of them must converge; beside them all whose values are below ``tiny * top``.
     inverse : callable
         Apply ``(L + a little)^-1`` to a block of columns.
     ritz : callable
@@ -79,7 +89,11 @@ def inverse_iteration(
         X = Q @ np.linalg.eigh(ritz(Q))[1][:, : X.shape[1]]
         image = L @ X[:, :k]
         values = np.einsum("ij,ij->j", X[:, :k], image)
-        residual = np.linalg.norm((image - X[:, :k] * values) / top, axis=0).max()
+        rest = np.linalg.norm((image - X[:, :k] * values) / top, axis=0)
+        # The pairs that are asked for and all tiny ones; those after them need only be clear of 0.
+        counted = np.arange(k) < needed
+        counted |= values - rest * top < tiny * top
+        residual = rest[counted].max()
         if residual < 1e-14 or (residual < 1e-10 and residual > 0.5 * best and cycle > 2):
             break
         best = min(best, residual)

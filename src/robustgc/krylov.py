@@ -141,6 +141,8 @@ def _assess(lanczos: Recurrences, shifts: Shifts, tol: float, settled: _Pair | N
 def _pair(columns: list[Small | None], tol: float, itemsize: int) -> _Pair:
     """Return the smallest Ritz pair over all columns, from the column that has it best."""
     seen = {c: small for c, small in enumerate(columns) if small is not None}
+    if not seen or not all(np.isfinite(small.theta).all() for small in seen.values()):
+        raise NotConvergedError("the products are not finite in this precision")
     low = min(float(small.theta[0]) for small in seen.values())
     limit = max(low, float(np.finfo(float).tiny))
     near = {c: s for c, s in seen.items() if s.theta[0] <= limit * (1 + _SAME[itemsize])}

@@ -34,10 +34,11 @@ class Laplacian:
         self._csr = CSR.from_scipy(W) if sp.issparse(W) else W if isinstance(W, CSR) else None
         if self._csr is None:
             A = graph._A
-            self._dense: Any = A.astype(self.dtype) if isinstance(A, np.ndarray) else A
+            self._dense: Any = A.astype(self.dtype, copy=False) if isinstance(A, np.ndarray) else A
             self._o = graph._o.astype(self.dtype)
-        # The scale of the weights cannot matter, but float32 must not overflow on it.
         d = self.embed(graph.d)
+        if self._csr is not None and self.dtype == np.float32:
+            self._csr, d = _moderate(self._csr, d)
         root = np.sqrt(d, out=d)
         self.scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0).astype(dtype)
         root /= float(np.linalg.norm(root)) or 1.0
@@ -117,3 +118,11 @@ class Laplacian:
             self.rows, 1 if self.rows < parallel.ALONE else parallel.n_threads()
         )
         parallel.run(loop, cuts, w, self.v0, c, s, self.scale, q, u)
+
+
+def _moderate(rows: CSR, d: NDArray[Any]) -> tuple[CSR, NDArray[Any]]:
+    """Bring weights that single precision could not hold to a common scale, which cannot matter."""
+    largest = float(d.max())
+    if rows.data is None or 1e-15 < float(d[d > 0].min(initial=1.0)) <= largest < 1e15:
+        return rows, d
+    return CSR(rows.indptr, rows.indices, rows.data / largest), d / largest

@@ -7,7 +7,10 @@ import psutil
 
 
 def available() -> float:
-    """Return the bytes this process can still take: the machine's, or its container's if less."""
+    """Return the bytes this process can still take.
+
+    Those of the machine, of its container, or of ``ROBUSTGC_MEMORY``, whichever is least.
+    """
     free = float(psutil.virtual_memory().available)
     group = Path("/sys/fs/cgroup")
     try:
@@ -18,4 +21,11 @@ def available() -> float:
     except (OSError, ValueError, KeyError):  # not in a container, or "max": no limit
         pass
     asked = os.environ.get("ROBUSTGC_MEMORY", "")
-    return min(free, float(asked)) if asked else free
+    if not asked:
+        return free
+    try:
+        return min(free, max(float(asked), 0.0))
+    except ValueError:
+        raise ValueError(
+            f"ROBUSTGC_MEMORY={asked!r} is not a number; it must be bytes, for instance 8e9."
+        ) from None

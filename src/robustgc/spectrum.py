@@ -118,7 +118,14 @@ def _iterated(graph: Graph, k: int, kind: str) -> Spectrum:
         wanted = max(k, 8)
         while True:
             vectors = inverse_iteration(
-                L, u0, top, wanted, inverse, lambda Q: graph.dirichlet(Q / scale[:, None])
+                L,
+                u0,
+                top,
+                wanted,
+                inverse,
+                lambda Q: graph.dirichlet(Q / scale[:, None]),
+                needed=k,
+                tiny=TINY,
             )
             found = _assembled(graph, kind, np.einsum("ij,ij->j", vectors, L @ vectors), vectors)
             found = found.first(wanted)

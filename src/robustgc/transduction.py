@@ -116,6 +116,7 @@ def transduce(
     """
     count, number = components(W)
     pieces = _Pieces(count, number)
+    d = np.asarray(W.sum(axis=1), dtype=float).ravel()
     Y = labels.columns()
     f: Array = np.full(Y.shape, np.nan)
     codes = np.full(len(number), -1, dtype=np.int64)
@@ -131,7 +132,7 @@ def transduce(
             f[nodes] = constants[int(c)] = Y[nodes][labels.codes[nodes] >= 0][0]
             codes[nodes], reasons[nodes] = present[0], ONE_CLASS
             continue
-        graph = Graph._trusted(W, None if count == 1 else nodes)
+        graph = Graph._trusted(W, None if count == 1 else nodes, d[nodes])
         solution, certificates[int(c)] = model(graph, Y[nodes])
         f[nodes] = solution.f
         if f.shape[1] > 1:  # a class without a label here cannot be the answer
@@ -139,7 +140,9 @@ def transduce(
                 f[nodes, k] = -np.inf
         # Beside a node of high degree, a small f may be a clear answer: f grows with sqrt(d).
         smooth: Array = solution.f / graph._sqrt_d[:, None]
-        tie = rounding * max(float(smooth.max()), -float(smooth.min()))
+        # What an iteration leaves undecided: its residual, spread over the nodes.
+        spread = solution.residual * float(np.sqrt(np.mean(smooth**2))) if rounding else 0.0
+        tie = max(rounding * max(float(smooth.max()), -float(smooth.min())), spread)
         if f.shape[1] > 1:
             smooth[:, np.setdiff1d(np.arange(f.shape[1]), present)] = -np.inf
         decided = decide(smooth, tie)
@@ -147,7 +150,6 @@ def transduce(
         reasons[nodes] = DECIDED
         if decided.min() < 0:
             reasons[nodes] = np.where(decided >= 0, reasons[nodes], TIE)
-    d = np.asarray(W.sum(axis=1), dtype=float).ravel()
     return Transduction(f, codes, reasons, number, certificates, constants, d)
 
 

@@ -65,7 +65,7 @@ def check_weights(W: Any) -> Weights:
         return W
     if isinstance(W, CSR):
         return _checked_csr(W)
-    if sp.issparse(W) and W.format == "csr" and W.nnz >= LARGE and W.dtype.kind in "biuf":
+    if sp.issparse(W) and W.format == "csr" and W.nnz >= LARGE and _native(W.dtype):
         known = _clean(W)
         if known is not None:
             return known
@@ -93,6 +93,11 @@ def check_weights(W: Any) -> Weights:
     return _symmetrised(W, rtol)
 
 
+def _native(dtype: Any) -> bool:
+    """Whether compiled loops know such numbers."""
+    return dtype.kind in "biuf" and dtype.isnative and dtype.char not in "eg"
+
+
 def _clean(W: Any) -> Weights | None:
     """Return a large matrix without a copy if nothing is wrong with it, else None.
 
@@ -118,6 +123,11 @@ def _checked_csr(W: CSR) -> CSR:
         raise ValueError(
             f"indptr runs from {W.indptr[0]} to {W.indptr[-1]} for {W.nnz} entries; it must rise "
             "from 0 to the number of entries."
+        )
+    if W.data is not None and not _native(W.data.dtype):
+        raise TypeError(
+            f"The weights of the CSR have dtype {W.data.dtype}; float64 or float32 is needed. "
+            "Convert them with astype."
         )
     found, degrees = W.inspected()
     for count, what in zip(found[:3], _CSR_FAULTS, strict=True):
