@@ -194,8 +194,9 @@ def test_a_folder_comes_back_mapped_and_fits_alike(tmp_path, weighted):
     np.testing.assert_array_equal(b.predict(opened), b.transduction_)
     rows = sp.random_array((3, 2500), density=0.01, rng=rng)
     np.testing.assert_allclose(b.decision_function(rows), a.decision_function(rows), atol=1e-9)
+    np.testing.assert_array_equal(b.predict(CSR.from_scipy(W)), b.transduction_)
     with pytest.raises(ValueError, match="rows of weights"):
-        b.predict(CSR.from_scipy(W))
+        b.predict(CSR.from_scipy(graphs.path(2500)))
 
 
 def test_folders_that_are_not_whole_are_refused(tmp_path):

@@ -9,11 +9,12 @@ import robustgc
 
 ROOT = Path(robustgc.__file__).parent
 ORDER = [
-    "_kernels", "_sorting", "parallel", "csr", "edges", "buckets", "build", "weights", "outcome",
-    "memory", "graph", "laplacian", "lanczos", "krylov", "solve", "iterative", "spectrum", "dense",
-    "direct", "cycles", "multigrid", "engines", "cost", "progress", "kernel", "labels", "models",
-    "extension", "points", "neighbours", "blocked", "affinity", "selection", "transduction",
-    "landmarks", "_docs", "_classifier", "estimators", "datasets", "experiments", "report", "cli",
+    "_kernels", "_vectors", "_sorting", "parallel", "csr", "edges", "buckets", "build", "weights",
+    "outcome", "memory", "graph", "laplacian", "lanczos", "krylov", "solve", "iterative",
+    "spectrum", "dense", "direct", "cycles", "multigrid", "engines", "cost", "progress", "kernel",
+    "labels", "models", "extension", "points", "neighbours", "blocked", "affinity", "selection",
+    "transduction", "landmarks", "_docs", "_classifier", "estimators", "datasets", "experiments",
+    "report", "cli",
 ]  # fmt: skip
 
 

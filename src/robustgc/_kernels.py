@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 
-def _compiled(loop: Any) -> Any:
+def compiled(loop: Any) -> Any:
     """Compile on first call and keep the machine code on disk, where there is a place for it."""
     try:
         return numba.njit(nogil=True, error_model="numpy", cache=True)(loop)
@@ -19,7 +19,7 @@ def _compiled(loop: Any) -> Any:
         return numba.njit(nogil=True, error_model="numpy")(loop)
 
 
-@_compiled
+@compiled
 def product(indptr: Any, indices: Any, data: Any, u: Any, out: Any, a: int, b: int) -> None:
     """Store ``sum_j w_ij u_j``; ``data = None`` means that every stored weight is 1.
 
@@ -59,7 +59,7 @@ def product(indptr: Any, indices: Any, data: Any, u: Any, out: Any, a: int, b: i
             out[i, c] = s0
 
 
-@_compiled
+@compiled
 def laplacian(
     indptr: Any, indices: Any, data: Any, scale: Any, u: Any, out: Any, dots: Any, a: int, b: int
 ) -> None:
@@ -109,7 +109,7 @@ def laplacian(
             dots[c] += s0 * u0
 
 
-@_compiled
+@compiled
 def inspect(indptr: Any, indices: Any, data: Any, degrees: Any, found: Any, a: int, b: int) -> None:
     """Read every stored entry once: degrees, and in `found` what the checks need to know.
 
@@ -133,7 +133,7 @@ def inspect(indptr: Any, indices: Any, data: Any, degrees: Any, found: Any, a: i
         degrees[i] = total
 
 
-@_compiled
+@compiled
 def diagonal(indptr: Any, indices: Any, data: Any, out: Any, a: int, b: int) -> None:
     """Store the entries ``w_ii``."""
     for i in range(a, b):
@@ -142,7 +142,7 @@ def diagonal(indptr: Any, indices: Any, data: Any, out: Any, a: int, b: int) -> 
                 out[i] = 1.0 if data is None else data[p]
 
 
-@_compiled
+@compiled
 def _mixed(x: Any) -> Any:
     """Scatter the bits of a 64-bit number (the finaliser of splitmix64)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -150,7 +150,20 @@ def _mixed(x: Any) -> Any:
     return x ^ (x >> np.uint64(31))
 
 
-@_compiled
+@compiled
+def random_values(seed: int, v0: Any, out: Any, a: int, b: int) -> None:
+    """Store a random number from -1 to 1 for every node in the last column, 0 where v0 is 0.
+
+    Not signs: those can be orthogonal to v1 in a graph of a few nodes.
+    """
+    last = out.shape[1] - 1
+    for i in range(a, b):
+        bits = _mixed(_mixed(np.uint64(seed)) + np.uint64(i) * np.uint64(0x9E3779B97F4A7C15))
+        value = np.float64(bits >> np.uint64(11)) * 2.0**-52 - 1.0
+        out[i, last] = value if v0[i] > 0 else 0.0
+
+
+@compiled
 def asymmetry(indptr: Any, indices: Any, bits: Any, found: Any, a: int, b: int) -> None:
     """Add a hash of every entry above the diagonal, subtract that of its mirror below.
 
@@ -173,7 +186,7 @@ def asymmetry(indptr: Any, indices: Any, bits: Any, found: Any, a: int, b: int) 
     found[0] = total
 
 
-@_compiled
+@compiled
 def _root(parent: Any, i: int) -> int:
     while parent[i] != i:
         parent[i] = parent[parent[i]]
@@ -181,7 +194,7 @@ def _root(parent: Any, i: int) -> int:
     return i
 
 
-@_compiled
+@compiled
 def _join(parent: Any, i: int, j: int) -> None:
     i, j = _root(parent, i), _root(parent, j)
     if i < j:
@@ -190,7 +203,7 @@ def _join(parent: Any, i: int, j: int) -> None:
         parent[i] = j
 
 
-@_compiled
+@compiled
 def components(indptr: Any, indices: Any, data: Any, root: Any, least: float, number: Any) -> int:
     """Give components numbers in the order of their first node; return how many there are.
 
@@ -233,30 +246,3 @@ def components(indptr: Any, indices: Any, data: Any, root: Any, least: float, nu
         else:
             number[i] = number[number[i]]
     return found
-
-
-@_compiled
-def recur(
-    w: Any, q: Any, before: Any, v0: Any, alpha: Any, beta: Any, sums: Any, a: int, b: int
-) -> None:
-    """Take ``alpha q + beta before`` from w; add up ``|w|^2`` and ``v0' w`` for every column."""
-    columns = w.shape[1]
-    for i in range(a, b):
-        for c in range(columns):
-            x = w[i, c] - alpha[c] * q[i, c] - beta[c] * before[i, c]
-            w[i, c] = x
-            sums[0, c] += np.float64(x) * x
-            sums[1, c] += np.float64(x) * v0[i]
-
-
-@_compiled
-def normalise(
-    w: Any, v0: Any, off: Any, size: Any, scale: Any, q: Any, u: Any, a: int, b: int
-) -> None:
-    """Store ``q = (w - off v0) size`` and ``u = scale q``."""
-    columns = w.shape[1]
-    for i in range(a, b):
-        for c in range(columns):
-            x = (w[i, c] - off[c] * v0[i]) * size[c]
-            q[i, c] = x
-            u[i, c] = x * scale[i]

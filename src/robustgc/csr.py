@@ -22,7 +22,7 @@ from robustgc import parallel
 
 FORMAT = "robustgc-csr"
 VERSION = 1
-PARTS = 64  # ranges of rows whose sums are added in order, whatever the number of threads
+PARTS = 32  # ranges of rows whose sums are added in order, whatever the number of threads
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import parallel
 from robustgc.lanczos import Recurrences, Small
 from robustgc.laplacian import Laplacian
 from robustgc.outcome import NotConvergedError, Outcome, Shifts, Solution, Watch
@@ -88,19 +87,12 @@ def run(
     NotConvexError
         A gamma is not below lambda_1 (from `shifts`).
     """
-    m = Y.shape[1]
-    lanczos = Recurrences(L, Y)
-    kept = slice(0, m) if m else slice(0, 1)
-    basis: list[NDArray[Any]] | None = []
+    lanczos = Recurrences(L, Y, room)
     trace: list[tuple[int, float]] = []
     check, settled = 2, None
     for step in range(1, limit + 1):
-        if basis is not None:
-            basis.append(np.ascontiguousarray(lanczos.q[:, kept].T))
-            if len(basis) * basis[0].nbytes > room:
-                basis = None
         lanczos.step()
-        over = not lanczos.beta.any()
+        over = not lanczos.betas[-1].any()
         if step < check and not over and step < limit:
             continue
         check = max(step + 1, int(1.06 * step))
@@ -114,7 +106,7 @@ def run(
                 raise NotConvergedError(f"lambda_1 = {settled.lambda_1:.1e} is too small for it")
             shifts(settled.lambda_1)  # refuses a gamma beyond
             if state.worst <= tol:
-                return _outcome(lanczos, state, basis, tol)
+                return _outcome(lanczos, state, tol)
         if over or (step >= 60 and expected > patience):
             break
     best = trace[-1][1]  # stagnation at a small residual is a matter of precision
@@ -164,9 +156,7 @@ def _expected(trace: list[tuple[int, float]], tol: float) -> float:
     return float(step + np.log(now / tol) / rate)
 
 
-def _outcome(
-    lanczos: Recurrences, state: _State, basis: list[NDArray[Any]] | None, tol: float
-) -> Outcome:
+def _outcome(lanczos: Recurrences, state: _State, tol: float) -> Outcome:
     """Put the answers together and measure the worst of them on the matrix itself."""
     gammas, m = state.gammas, lanczos.Y.shape[1]
     steps, kept, pair = len(lanczos.alphas), state.columns[: max(m, 1)], state.pair
@@ -178,8 +168,9 @@ def _outcome(
             own[: len(gammas), : len(x)] = x.T
         if c == pair.column:
             own[-1, : len(pair.small.theta)] = pair.small.S[:, 0]
-        weights.append(own)
-    found = _second_pass(lanczos, weights) if basis is None else _combined(basis, weights)
+        weights.append(own * [size[c] for size in lanczos.sizes[:steps]])
+    once = lanczos.kept
+    found = _combined(lanczos.basis, weights) if once else _second_pass(lanczos, weights)
     worst = int(np.argmax(state.residuals)) if len(gammas) else 0
     eigen, system = _measured(lanczos, state, found, worst)
     if max(eigen, system) > 10 * tol:
@@ -190,12 +181,12 @@ def _outcome(
     residuals = [float(r) for r in state.residuals]
     if residuals:
         residuals[worst] = max(residuals[worst], system)
-    products = steps * (2 if basis is None else 1) + 1
+    products = steps * (1 if once else 2) + 1
     solutions = [
         Solution(_columns(lanczos.L, [own[g] for own in found]), residual, products)
         for g, residual in enumerate(residuals)
     ]
-    note = "; the basis did not fit into memory, so it was computed twice" if basis is None else ""
+    note = "; the basis did not fit into memory, so it was computed twice" if not once else ""
     return Outcome(
         pair.lambda_1,
         max(pair.residual, eigen),
@@ -212,31 +203,15 @@ def _columns(L: Laplacian, columns: list[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _combined(basis: list[NDArray[Any]], weights: list[Array]) -> list[NDArray[Any]]:
-    """Sum the basis vectors with the weights of every answer."""
+    """Sum the basis vectors with the weights of every answer; the newest vector has none."""
     rows, dtype = basis[0].shape[1], basis[0].dtype
     found = [np.empty((len(own), rows), dtype=dtype) for own in weights]
     step = 2**14  # stays in cache
-
-    def few(a: int, b: int) -> None:
-        for x in range(a, b, step):
-            here = slice(x, min(x + step, b))
-            for c, own in enumerate(weights):
-                for out, w in zip(found[c], own, strict=True):
-                    total = basis[0][c, here] * dtype.type(w[0])
-                    for q, weight in zip(basis[1:], w[1:], strict=True):
-                        total += q[c, here] * dtype.type(weight)
-                    out[here] = total
-
-    if max(len(own) for own in weights) <= 4:
-        threads = parallel.n_threads() if rows >= parallel.ALONE else 1
-        parallel.run(few, parallel.even_rows(rows, threads))
-        return found
-    for x in range(0, rows, step):
-        here = slice(x, x + step)
+    for first in range(0, rows, step):
+        here = slice(first, first + step)
         for c, own in enumerate(weights):
-            np.matmul(
-                own.astype(dtype), np.stack([q[c, here] for q in basis]), out=found[c][:, here]
-            )
+            stack = np.stack([q[c, here] for q in basis[: own.shape[1]]])
+            np.matmul(own.astype(dtype), stack, out=found[c][:, here])
     return found
 
 
@@ -247,7 +222,7 @@ def _second_pass(lanczos: Recurrences, weights: list[Array]) -> list[NDArray[Any
     for step in range(weights[0].shape[1]):
         for c, own in enumerate(weights):
             for g, weight in enumerate(own[:, step]):
-                found[c][g] += lanczos.q[:, c] * lanczos.L.dtype.type(weight)
+                found[c][g] += lanczos.x[:, c] * lanczos.L.dtype.type(weight)
         lanczos.step()
     return found
 
@@ -261,24 +236,21 @@ def _measured(
     random column has the pair its vector was not kept; its own estimate has to do (0 here).
     """
     L, m = lanczos.L, lanczos.Y.shape[1]
-    w, q, b = lanczos.w, lanczos.q, lanczos.before
-    w[:] = 0
-    for c in range(m):
-        w[:, c] = found[c][worst]
+    w, x, b = lanczos.w, lanczos.x, lanczos.before
+    none, one = np.zeros(m + 1), np.ones(m + 1)
+    lanczos.fill(b, guard=False)
+    L.normalise(b, lanczos.squares(b)[1], one, b, lanczos.u)  # u is only room here
     known = state.pair.column < len(found)
-    if known:
-        w[:, m] = found[state.pair.column][-1]
-    nothing, one = np.zeros(m + 1), np.ones(m + 1)
-    length = np.sqrt(lanczos.squares(w)[0])
-    L.normalise(w, nothing, one, q, lanczos.u)
-    lanczos.fill(b)
-    L.normalise(b, lanczos.squares(b)[1], one, b, w)  # w is only room here
-    L.normalise(q, nothing, one, q, lanczos.u)
+    v = found[state.pair.column][-1] if known else np.zeros(L.rows, L.dtype)
+    for c, column in enumerate([*(own[worst] for own in found[:m]), v]):
+        w[:, c] = column
+    L.normalise(w, none, one, x, lanczos.u)
     L.multiply(lanczos.u, w)
     gamma = float(state.gammas[worst]) if len(state.gammas) else 0.0
     alpha, beta = np.full(m + 1, gamma), np.full(m + 1, gamma)
-    alpha[m], beta[m] = state.pair.lambda_1, 0.0
-    rest = np.sqrt(L.recur(w, q, b, alpha, beta)[0])
-    eigen = rest[m] / (length[m] * state.pair.lambda_1) if known else 0.0
+    alpha[m] = state.pair.lambda_1
+    rest = np.sqrt(L.recur(w, x, b, alpha, beta)[0])
+    length = float(np.linalg.norm(v))
+    eigen = rest[m] / (length * state.pair.lambda_1) if known else 0.0
     sizes = np.where(lanczos.norms[:m] > 0, lanczos.norms[:m], 1.0) * (gamma or 1.0)
     return float(eigen), float((rest[:m] / sizes).max(initial=0.0))

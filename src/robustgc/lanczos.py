@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal
 
+from robustgc import parallel
 from robustgc.laplacian import Laplacian
 from robustgc.weights import Array
 
@@ -45,57 +46,87 @@ class Small:
 class Recurrences:
     """Lanczos recurrences in step: one from every label column, one from a random vector."""
 
-    def __init__(self, L: Laplacian, Y: NDArray[Any]) -> None:
-        self.L, self.Y = L, Y
+    def __init__(self, L: Laplacian, Y: NDArray[Any], room: float) -> None:
+        self.L, self.Y, self._room, self.kept = L, Y, room, True
         shape = (L.rows, Y.shape[1] + 1)
-        self.w, self.q, self.before, self.u = (np.zeros(shape, L.dtype) for _ in range(4))
+        self.w, self.x, self.before, self.u = (np.zeros(shape, L.dtype) for _ in range(4))
         self._floor = 32 * float(np.finfo(L.dtype).eps)
         self.start()
 
     def start(self) -> None:
         """Go to the beginning: the projected labels and the random vector, normalised."""
-        self.fill(self.w)
-        self.before[:] = 0
         self.alphas: list[Array] = []
         self.betas: list[Array] = []
-        self.norms = self._normalised(self.squares(self.w), relative=True)
-        # Once more: where a column is mostly v0, rounding left some of it.
-        self.w[:] = self.q
-        self.norms = self.norms * self._normalised(self.squares(self.w), relative=True)
-        self.beta = np.zeros_like(self.norms)
+        self.basis: list[NDArray[Any]] = []
+        self.norms = np.ones(self.w.shape[1])
+        self.fill(self.w)
+        for _ in range(2):  # once more: where a column is mostly v0, rounding leaves some of it
+            sums = self.squares(self.w)
+            left, size = self._alive(sums, np.sqrt(sums[0]))
+            self.norms = self.norms * left
+            self.L.normalise(self.w, sums[1], size, self.x, self.u)
+            if (sums[1] ** 2 < 0.01 * sums[0]).all():
+                break
+            self.w[:] = self.x
+        self._keep()[:] = self.x[:, : self._columns].T
+        # Vectors are kept as they come; what makes them unit and free of v0 goes into the factors.
+        self.sizes = [np.where(self.norms > 0, 1.0, 0.0)]
+        self._off = [np.zeros_like(self.norms)]
 
-    def fill(self, X: NDArray[Any]) -> None:
+    def fill(self, X: NDArray[Any], guard: bool = True) -> None:
         """Write the label columns and, into the last one, the random vector."""
         nodes = slice(None) if self.L.nodes is None else self.L.nodes
         X[:] = 0
         X[nodes, :-1] = self.Y
-        rng, step = np.random.default_rng(_SEED), 2**20
-        for a in range(0, len(X), step):
-            here = slice(a, min(a + step, len(X)))
-            draw = rng.standard_normal(here.stop - a, dtype=np.float32)
-            X[here, -1] = draw * (self.L.v0[here] > 0)
+        if guard:
+            loop, rows = parallel.loops().random_values, len(X)
+            parallel.run(loop, parallel.even_rows(rows, 2), _SEED, self.L.v0, X)
 
     def squares(self, X: NDArray[Any]) -> Array:
         """Return ``|x|^2`` and ``v0' x`` by column."""
         nothing = np.zeros(X.shape[1])
         return self.L.recur(X, X, X, nothing, nothing)
 
-    def _normalised(self, sums: Array, relative: bool = False) -> Array:
+    def _alive(self, sums: Array, scale: Array | float) -> tuple[Array, Array]:
+        """Return the norms off v0 and their inverses, both 0 for a column at its end."""
         left = np.sqrt(np.maximum(sums[0] - sums[1] ** 2, 0.0))
-        least = self._floor * (np.sqrt(sums[0]) if relative else 1.0)
-        alive = left > least
-        size = np.divide(1.0, left, out=np.zeros_like(left), where=alive)
-        self.L.normalise(self.w, sums[1], size, self.q, self.u)
-        return np.where(alive, left, 0.0)
+        left = np.where(left > self._floor * scale, left, 0.0)
+        return left, np.divide(1.0, left, out=np.zeros_like(left), where=left > 0)
+
+    @property
+    def _columns(self) -> int:
+        return max(int(self.Y.shape[1]), 1)
+
+    def _keep(self) -> NDArray[Any]:
+        """Return room for the next vector of the basis; forget the basis where there is none."""
+        shape = (self._columns, self.L.rows)
+        if (
+            self.kept
+            and (len(self.basis) + 1) * np.prod(shape) * self.L.dtype.itemsize > self._room
+        ):
+            self.kept = False
+            self.basis.clear()
+        copy = np.empty(shape if self.kept else (0, self.L.rows), self.L.dtype)
+        if self.kept:
+            self.basis.append(copy)
+        return copy
 
     def step(self) -> None:
-        """Go one product further."""
-        alpha = self.L.multiply(self.u, self.w)
-        sums = self.L.recur(self.w, self.q, self.before, alpha, self.beta)
-        self.q, self.before = self.before, self.q
-        self.beta = self._normalised(sums)  # a column that ends here is zero from now on
+        """Go one product further: ``L q - alpha q - beta q-`` with ``q = size (x - off v0)``."""
+        size, off = self.sizes[-1], self._off[-1]
+        alpha = self.L.multiply(self.u, self.w) * size**2
+        factors = np.stack([size, -alpha * size, np.zeros_like(size), alpha * size * off])
+        if self.betas:
+            beta = self.betas[-1] * self.sizes[-2]
+            factors[2] -= beta
+            factors[3] += beta * self._off[-2]
+        sums = self.L.advance(self.w, self.x, self.before, factors, self.u, self._keep())
+        self.x, self.before = self.before, self.x
+        left, inverse = self._alive(sums, 1.0)  # a column that ends here is zero from now on
         self.alphas.append(alpha)
-        self.betas.append(self.beta)
+        self.betas.append(left)
+        self.sizes.append(inverse)
+        self._off.append(sums[1])
 
     def small(self, column: int) -> Small | None:
         """Return the tridiagonal problem of a column; None if it was zero from the start."""

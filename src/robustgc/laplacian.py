@@ -97,10 +97,35 @@ class Laplacian:
         beta: NDArray[Any],
     ) -> NDArray[np.float64]:
         """Take ``alpha q + beta before`` from w; return ``|w|^2`` and ``v0' w`` by column."""
-        loop = parallel.loops().recur
+        loop = parallel.loops("_vectors").recur
         a, b = alpha.astype(self.dtype), beta.astype(self.dtype)
         zeros = np.zeros((2, w.shape[1]))
         parts = parallel.collect(loop, self._even, w, q, before, self.v0, a, b, found=zeros)
+        return np.asarray(parts.sum(axis=0))
+
+    def advance(
+        self,
+        w: NDArray[Any],
+        x: NDArray[Any],
+        before: NDArray[Any],
+        factors: NDArray[Any],
+        u: NDArray[Any],
+        copy: NDArray[Any],
+    ) -> NDArray[np.float64]:
+        """Store ``f0 w + f1 x + f2 before + f3 v0`` in before; return its sums, as `recur` does."""
+        parts = parallel.collect(
+            parallel.loops("_vectors").advance,
+            self._even,
+            w,
+            x,
+            before,
+            self.v0,
+            self.scale,
+            factors.astype(self.dtype),
+            u,
+            copy,
+            found=np.zeros((2, w.shape[1])),
+        )
         return np.asarray(parts.sum(axis=0))
 
     def normalise(
@@ -112,7 +137,7 @@ class Laplacian:
         u: NDArray[Any],
     ) -> None:
         """Store ``q = (w - off v0) size`` and ``u = scale q``."""
-        loop = parallel.loops().normalise
+        loop = parallel.loops("_vectors").normalise
         c, s = off.astype(self.dtype), size.astype(self.dtype)
         cuts = parallel.even_rows(
             self.rows, 1 if self.rows < parallel.ALONE else parallel.n_threads()

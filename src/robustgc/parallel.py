@@ -82,11 +82,11 @@ def collect(
     """
     parts = np.repeat(found[None], len(cuts) - 1, axis=0)
 
-    def one(k: int, last: int) -> None:
-        for part in range(k, last):
+    def work(first: int, last: int) -> None:
+        for part in range(first, last):
             loop(*args, parts[part], int(cuts[part]), int(cuts[part + 1]))
 
-    run(one, np.linspace(0, len(parts), min(n_threads(), len(parts)) + 1).astype(np.int64))
+    run(work, even_rows(len(parts), min(n_threads(), len(parts))))
     return parts
 
 
