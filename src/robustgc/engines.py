@@ -203,6 +203,13 @@ def _rungs(
         yield "krylov", reason, lanczos("float64", True)
 
 
+def _probe(graph: Graph) -> int:
+    """Return after how many steps Lanczos is judged: soon where multigrid would be cheap."""
+    W = graph._whole
+    few = multigrid.possible(graph) and W.nnz <= 12 * W.shape[0]  # grids, roads, neighbours
+    return 30 if few else 60
+
+
 def _krylov(
     graph: Graph, Y: Array, shifts: Shifts, dtype: str, tol: float, siege: bool, watch: Watch
 ) -> Outcome:
@@ -213,6 +220,7 @@ def _krylov(
         tol=tol,
         limit=SIEGE if siege else PATIENCE,
         patience=np.inf if siege else PATIENCE,
+        probe=_probe(graph),
         room=available() / 4,
         watch=watch,
     )

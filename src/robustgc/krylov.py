@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc import parallel
 from robustgc.lanczos import Recurrences, Small
 from robustgc.laplacian import Laplacian
 from robustgc.outcome import NotConvergedError, Outcome, Shifts, Solution, Watch
@@ -57,6 +58,7 @@ def run(
     tol: float,
     limit: int,
     patience: float,
+    probe: int,
     room: float,
     watch: Watch,
 ) -> Outcome:
@@ -74,7 +76,9 @@ def run(
     limit : int
         Most steps.
     patience : float
-        How many steps the rate of convergence may promise after a probe of 60.
+        How many steps the rate of convergence may promise after the probe.
+    probe : int
+        Steps before that is judged.
     room : float
         Bytes that the basis may take. Beyond, it is not kept but computed a second time.
     watch : callable
@@ -107,7 +111,7 @@ def run(
             shifts(settled.lambda_1)  # refuses a gamma beyond
             if state.worst <= tol:
                 return _outcome(lanczos, state, tol)
-        if over or (step >= 60 and expected > patience):
+        if over or (step >= probe and expected > patience):
             break
     best = trace[-1][1]  # stagnation at a small residual is a matter of precision
     pace = f"{SLOW}, about {expected:.0f} expected" if best > 1e-3 else "no more progress"
@@ -206,12 +210,19 @@ def _combined(basis: list[NDArray[Any]], weights: list[Array]) -> list[NDArray[A
     """Sum the basis vectors with the weights of every answer; the newest vector has none."""
     rows, dtype = basis[0].shape[1], basis[0].dtype
     found = [np.empty((len(own), rows), dtype=dtype) for own in weights]
-    step = 2**14  # stays in cache
-    for first in range(0, rows, step):
-        here = slice(first, first + step)
-        for c, own in enumerate(weights):
-            stack = np.stack([q[c, here] for q in basis[: own.shape[1]]])
-            np.matmul(own.astype(dtype), stack, out=found[c][:, here])
+
+    def work(a: int, b: int) -> None:
+        step = 2**14  # stays in cache
+        for first in range(a, b, step):
+            here = slice(first, min(first + step, b))
+            for c, own in enumerate(weights):
+                stack = np.stack([q[c, here] for q in basis[: own.shape[1]]])
+                np.matmul(own.astype(dtype), stack, out=found[c][:, here])
+
+    # What takes time for many answers is the first touch of their memory: that is shared, too.
+    many = rows >= parallel.ALONE and max(len(own) for own in weights) > 4
+    threads = parallel.n_threads() if many else 1
+    parallel.run(work, parallel.even_rows(rows, threads))
     return found
 
 

@@ -25,9 +25,8 @@ from robustgc.solve import conjugate_gradients, relative_residual
 from robustgc.weights import Array
 
 _SEED = 20180521
-_BLOCK = 3  # eigenpairs iterated together, beside a random start
+_BLOCK = 1  # eigenpairs iterated together, beside a random start
 _STEPS = 100
-_PAIR = 1e-5  # residual of the eigenpair beside lambda_1; the error of lambda_1 is its square
 _LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
 
 
@@ -40,7 +39,7 @@ def run(graph: Graph, Y: Array, shifts: Shifts, tol: float, watch: Watch) -> Out
     """Answer RobustGC for all gammas, each started from the one before."""
     if graph._nodes is not None:  # the hierarchy needs the matrix of the piece by itself
         graph = Graph._trusted(graph.W)
-    values, vectors, residual, steps = first_pairs(graph)
+    values, vectors, residual, steps = first_pairs(graph, max(np.sqrt(tol), 1e-6))
     limit = float(values[0])
     gammas = shifts(limit)
     b = graph.P0(Y)
@@ -94,12 +93,12 @@ def hierarchy(graph: Graph) -> Hierarchy:
 
 
 @per_graph
-def first_pairs(graph: Graph) -> tuple[Array, Array, float, int]:
+def first_pairs(graph: Graph, pair: float) -> tuple[Array, Array, float, int]:
     """Return the first non-trivial eigenpairs of ``L_N``, lambda_1's residual, and steps taken.
 
     LOBPCG: the best combination of the vectors, their preconditioned residuals and the last
-    changes, until lambda_1 has converged. The others are there because grids have it twice, and
-    one starts from a random vector, so that no symmetry hides v1.
+    changes, until the residual beside lambda_1 is below `pair`; the error of lambda_1 is about its
+    square. One vector starts from the coarsest level, one is random, so that no symmetry hides v1.
     """
     L, cycle = operator(graph), hierarchy(graph)
     rng = np.random.default_rng(_SEED)
@@ -110,9 +109,9 @@ def first_pairs(graph: Graph) -> tuple[Array, Array, float, int]:
     for step in range(_STEPS):
         R = image - X * values
         best = float(np.linalg.norm(R[:, 0])) / max(float(values[0]), 1e-300)
-        if values[0] < 2 * _LEAST and best > _PAIR:
+        if values[0] < 2 * _LEAST and best > pair:
             raise NotConvergedError(f"lambda_1 = {values[0]:.1e} is at the level of rounding")
-        if best <= _PAIR:
+        if best <= pair:
             return values, X, best, step
         Z = _orthonormal(graph, np.column_stack([cycle(R), change]), off=X)
         image_z = L(Z)
@@ -137,17 +136,20 @@ def _orthonormal(graph: Graph, Z: Array, off: Array | None = None) -> Array:
     """Orthonormalise columns off v0 and some others; directions that are not there are dropped.
 
     By the eigenvectors of their Gram matrix: two products with the block, no factorisation of it.
+    Once more where rounding has left something.
     """
-    for _ in range(2):
-        Z = graph.P0(Z)
-        if off is not None:
-            Z = Z - off @ (off.T @ Z)
-        size = np.sqrt(np.einsum("ij,ij->j", Z, Z))
-        Z = Z / np.where(size > 0, size, 1.0)
-        values, U = sla.eigh(Z.T @ Z)
+    B = graph.v0[:, None] if off is None else np.column_stack([graph.v0, off])
+    for _ in range(3):
+        Z = Z - B @ (B.T @ Z)
+        gram = Z.T @ Z
+        size = np.sqrt(gram.diagonal())
+        size[size == 0] = 1.0
+        values, U = sla.eigh(gram / size / size[:, None])
         keep = values > 1e-12 * values[-1]
-        Z = Z @ (U[:, keep] / np.sqrt(values[keep]))
-    return Z
+        Z = Z @ (U[:, keep] / np.sqrt(values[keep]) / size[:, None])
+        if values[keep][0] > 1e-4 and np.abs(B.T @ Z).max() < 1e-12:
+            break
+    return np.asarray(Z)
 
 
 def _from_coarse(levels: Hierarchy) -> Array:
