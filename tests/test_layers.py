@@ -10,11 +10,11 @@ import robustgc
 ROOT = Path(robustgc.__file__).parent
 ORDER = [
     "_kernels", "_vectors", "_sorting", "parallel", "csr", "edges", "buckets", "build", "weights",
-    "outcome", "memory", "graph", "laplacian", "lanczos", "krylov", "solve", "iterative",
-    "spectrum", "dense", "direct", "cycles", "multigrid", "engines", "cost", "progress", "kernel",
-    "labels", "models", "extension", "points", "neighbours", "blocked", "affinity", "selection",
-    "transduction", "landmarks", "_docs", "_classifier", "estimators", "datasets", "experiments",
-    "report", "cli",
+    "outcome", "memory", "graph", "laplacian", "lanczos", "krylov", "solve", "cycles",
+    "multigrid", "iterative", "spectrum", "dense", "direct", "engines", "cost", "progress",
+    "kernel", "labels", "models", "extension", "points", "neighbours", "blocked", "affinity",
+    "selection", "transduction", "landmarks", "_docs", "_classifier", "estimators", "datasets",
+    "experiments", "report", "cli",
 ]  # fmt: skip
 
 

@@ -168,3 +168,17 @@ def test_failure_of_every_method_says_what_was_tried(monkeypatch):
     monkeypatch.setattr("robustgc.solve.factorised", no_memory)
     with pytest.raises(NotConvergedError, match=r"Lanczos: .*; inverse iteration: .*do not fit in"):
         eigenpairs(Graph(graphs.path(4000)), 2)
+
+
+def test_several_pairs_of_a_hard_spectrum_come_from_multigrid(monkeypatch):
+    """A grid has eigenvalues twice and close to 0; no factorisation is needed for them."""
+
+    def no_memory(_):
+        raise MemoryError
+
+    monkeypatch.setattr("robustgc.solve.factorised", no_memory)
+    W = graphs.grid(70, 70)
+    found = eigenpairs(Graph(W), 6)
+    exact = np.sort(np.linalg.eigvalsh(Graph(W.toarray()).laplacian()))[:6]
+    np.testing.assert_allclose(found.values[1:], exact[1:], rtol=1e-8)
+    assert found.residual < 1e-9

@@ -196,8 +196,13 @@ def _outcome(lanczos: Recurrences, state: _State, tol: float) -> Outcome:
         max(pair.residual, eigen),
         [float(gamma) for gamma in gammas],
         solutions,
-        f"{products} products{note}",
+        f"{products} products{_cost(lanczos)}{note}",
     )
+
+
+def _cost(lanczos: Recurrences) -> str:
+    """Say what the basis took."""
+    return f", basis of {sum(q.nbytes for q in lanczos.basis) / 1e6:.0f} MB" if lanczos.kept else ""
 
 
 def _columns(L: Laplacian, columns: list[NDArray[Any]]) -> NDArray[Any]:

@@ -25,7 +25,6 @@ from robustgc.solve import conjugate_gradients, relative_residual
 from robustgc.weights import Array
 
 _SEED = 20180521
-_BLOCK = 1  # eigenpairs iterated together, beside a random start
 _STEPS = 100
 _LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
 
@@ -93,22 +92,24 @@ def hierarchy(graph: Graph) -> Hierarchy:
 
 
 @per_graph
-def first_pairs(graph: Graph, pair: float) -> tuple[Array, Array, float, int]:
-    """Return the first non-trivial eigenpairs of ``L_N``, lambda_1's residual, and steps taken.
+def first_pairs(graph: Graph, pair: float, count: int = 1) -> tuple[Array, Array, float, int]:
+    """Return the first non-trivial eigenpairs of ``L_N``, their residual, and steps taken.
 
     LOBPCG: the best combination of the vectors, their preconditioned residuals and the last
-    changes, until the residual beside lambda_1 is below `pair`; the error of lambda_1 is about its
-    square. One vector starts from the coarsest level, one is random, so that no symmetry hides v1.
+    changes, until the residuals beside the first values are below `pair`; the error of a value is
+    about the square. All start from the coarsest level but one, which is random, so that no
+    symmetry hides v1.
     """
     L, cycle = operator(graph), hierarchy(graph)
     rng = np.random.default_rng(_SEED)
-    X = np.column_stack([_from_coarse(cycle), rng.standard_normal((graph.n, 1))])
+    X = np.column_stack([_from_coarse(cycle, count), rng.standard_normal((graph.n, 1))])
     X, image, values = _rotated(L, _orthonormal(graph, X))
     change = np.empty((graph.n, 0))
     best = np.inf
     for step in range(_STEPS):
         R = image - X * values
-        best = float(np.linalg.norm(R[:, 0])) / max(float(values[0]), 1e-300)
+        sizes = np.linalg.norm(R[:, :count], axis=0) / np.maximum(values[:count], 1e-300)
+        best = float(sizes.max())
         if values[0] < 2 * _LEAST and best > pair:
             raise NotConvergedError(f"lambda_1 = {values[0]:.1e} is at the level of rounding")
         if best <= pair:
@@ -122,7 +123,7 @@ def first_pairs(graph: Graph, pair: float) -> tuple[Array, Array, float, int]:
         X, image = X @ turn[:k] + change, image @ turn[:k] + image_z @ turn[k:]
         if step % 8 == 7:  # rounding adds up in what is only combined
             X, image, values = _rotated(L, _orthonormal(graph, X))
-    raise NotConvergedError(f"LOBPCG: residual of lambda_1 {best:.1e} after {_STEPS} steps")
+    raise NotConvergedError(f"LOBPCG: residual {best:.1e} after {_STEPS} steps")
 
 
 def _rotated(L: Laplacian, X: Array) -> tuple[Array, Array, Array]:
@@ -152,10 +153,10 @@ def _orthonormal(graph: Graph, Z: Array, off: Array | None = None) -> Array:
     return np.asarray(Z)
 
 
-def _from_coarse(levels: Hierarchy) -> Array:
+def _from_coarse(levels: Hierarchy, count: int) -> Array:
     """Carry the first eigenvectors of the coarsest level up: a start close to the end."""
     size = levels.sizes[-1]
-    if len(levels.sizes) == 1 or not _BLOCK < size <= 2 * COARSE:
-        return np.random.default_rng(_SEED + 7).standard_normal((levels.sizes[0], _BLOCK))
-    _, coarse = sla.eigh(levels.coarsest, levels.mass(), subset_by_index=[0, _BLOCK])
+    if len(levels.sizes) == 1 or not count < size <= 2 * COARSE:
+        return np.random.default_rng(_SEED + 7).standard_normal((levels.sizes[0], count))
+    _, coarse = sla.eigh(levels.coarsest, levels.mass(), subset_by_index=[0, count])
     return np.asarray(levels.prolonged(coarse[:, 1:]))

@@ -11,6 +11,7 @@ import scipy.linalg as sla
 
 from robustgc.graph import KINDS, SMALL, Graph, per_graph
 from robustgc.iterative import FAILURES, inverse_iteration, lanczos
+from robustgc.multigrid import first_pairs, possible
 from robustgc.outcome import NotConvergedError
 from robustgc.solve import nearly_inverse
 from robustgc.weights import Array
@@ -62,8 +63,8 @@ def full_spectrum(graph: Graph, kind: str = "normalized") -> Spectrum:
 def eigenpairs(graph: Graph, k: int, kind: str = "normalized") -> Spectrum:
     """Return the first k eigenpairs, the trivial one included.
 
-    Small graphs: from the full decomposition. Larger ones: Lanczos; where that stalls or finds
-    tiny eigenvalues, block inverse iteration through one factorisation.
+    Small graphs: from the full decomposition. Larger ones: Lanczos; where that stalls, multigrid;
+    for tiny eigenvalues, block inverse iteration through one factorisation.
 
     Raises
     ------
@@ -113,6 +114,11 @@ def _iterated(graph: Graph, k: int, kind: str) -> Spectrum:
         tried.append(f"Lanczos: lambda_1 {found.values[1]:.1e}, residual {found.residual:.1e}")
     except FAILURES as failure:
         tried.append(f"Lanczos: {failure}")
+    if kind == "normalized" and possible(graph):
+        try:
+            return _by_multigrid(graph, k)
+        except FAILURES as failure:
+            tried.append(f"multigrid: {failure}")
     try:
         inverse = nearly_inverse(graph, kind)
         wanted = max(k, 8)
@@ -143,6 +149,15 @@ def _iterated(graph: Graph, k: int, kind: str) -> Spectrum:
         f"The first {k} eigenpairs of a graph of {graph.n} nodes did not converge. Tried "
         f"{'; '.join(tried)}."
     )
+
+
+def _by_multigrid(graph: Graph, k: int) -> Spectrum:
+    values, vectors, _, _ = first_pairs(graph, 1e-8, k - 1)
+    found = _assembled(graph, "normalized", values[: k - 1], vectors[:, : k - 1])
+    residual = _relative_residual(graph, "normalized", found, k)
+    if found.values[1] < TINY * _scale(graph, "normalized")[2] or residual > 1e-6:
+        raise NotConvergedError(f"lambda_1 {found.values[1]:.1e}, residual {residual:.1e}")
+    return found
 
 
 def _relative_residual(graph: Graph, kind: str, found: Spectrum, k: int) -> float:

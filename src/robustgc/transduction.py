@@ -120,7 +120,8 @@ def transduce(
     Y = labels.columns()
     f: Array = np.full(Y.shape, np.nan)
     codes = np.full(len(number), -1, dtype=np.int64)
-    reasons = np.full(len(number), NO_LABEL, dtype=object)
+    reasons = np.empty(len(number), dtype=object)
+    reasons.fill(NO_LABEL)  # one text for all; np.full would make a copy of it for every node
     if pieces.sizes.min() == 1:
         reasons[pieces.sizes[number] == 1] = ISOLATED
     certificates, constants = {}, {}
