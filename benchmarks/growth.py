@@ -43,7 +43,7 @@ def measure(edges: int, folder: str) -> None:
 
 
 def main() -> list[tuple[str, bool]]:
-    print("\n## Growth: two-block models, 20 edges a node\n")
+    print("\n## Growth: two-block models of mean degree 20\n")
     print("| edges | fit, s | ns per edge | bytes per edge | solver |\n|---|---|---|---|---|")
     rows = []
     (HERE / "data").mkdir(exist_ok=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from cases import fashion, fashion_labels, noisy_labels, truth
+from cases import block_edges, fashion, fashion_labels, noisy_labels, truth
 from numpy.typing import NDArray
 
 LABEL_SEED = 2029
@@ -79,7 +79,6 @@ METHODS: dict[str, Callable[..., Any]] = {
 def main() -> None:
     warnings.simplefilter("ignore")  # of the peers: that they stopped before they converged
     method, case = METHODS[sys.argv[1]], sys.argv[2]
-    rng = np.random.default_rng(31)
     if case == "fashion":
         X, answer = fashion()
         y = fashion_labels(answer, LABEL_SEED)
@@ -87,8 +86,9 @@ def main() -> None:
     else:
         X = sp.load_npz(case)
         answer, y = truth(X.shape[0]), noisy_labels(X.shape[0], 100, 30, LABEL_SEED)
-        tie = sp.random(3000, 3000, 0.01, "csr", random_state=rng)
-        small = sp.csr_matrix((tie + tie.T) > 0, dtype=float), np.resize([0, 1, -1, -1], 3000)
+        rows, cols = next(block_edges(150_000, 10**6, seed=2011))
+        tie = sp.coo_matrix((np.ones(len(rows)), (rows, cols)), shape=(150_000, 150_000)).tocsr()
+        small = sp.csr_matrix((tie + tie.T) > 0, dtype=float), noisy_labels(150_000, 100, 30, 2029)
     method(*small)  # imports and compilation are not what is measured
     start = time.perf_counter()
     found = method(X, y)

@@ -34,7 +34,7 @@ def main() -> list[tuple[str, bool]]:
     many = lambda: robust_path(known, signs, etas=etas, tol=TOL)  # noqa: E731
     products = one()[0].n_iter
     times = {"one": [], "many": [], "bare": []}
-    for _ in range(11):
+    for _ in range(15):
         times["one"].append(timed(one))
         times["bare"].append(timed(lambda: rows @ block))
         times["many"].append(timed(many))
