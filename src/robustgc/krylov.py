@@ -254,8 +254,13 @@ def _measured(
     L, m = lanczos.L, lanczos.Y.shape[1]
     w, x, b = lanczos.w, lanczos.x, lanczos.before
     none, one = np.zeros(m + 1), np.ones(m + 1)
-    lanczos.fill(b, guard=False)
-    L.normalise(b, lanczos.squares(b)[1], one, b, lanczos.u)  # u is only room here
+    if lanczos.kept and m:  # the labels off v0 are where the basis began
+        for c in range(m):
+            b[:, c] = lanczos.basis[0][c] * L.dtype.type(lanczos.norms[c])
+        b[:, m] = 0
+    else:
+        lanczos.fill(b, guard=False)
+        L.normalise(b, lanczos.squares(b)[1], one, b, lanczos.u)  # u is only room here
     known = state.pair.column < len(found)
     v = found[state.pair.column][-1] if known else np.zeros(L.rows, L.dtype)
     for c, column in enumerate([*(own[worst] for own in found[:m]), v]):
