@@ -12,8 +12,8 @@ help:
 	@echo "make format   let ruff rewrite the files"
 	@echo "make reproduce  every table and figure of the paper, beside its own numbers"
 	@echo "make picture  draw the README's picture again"
-	@echo "make bench    us and our peers on large graphs: time, memory, accuracy (half an hour)"
-	@echo "make bench-billion  a billion edges: 40 GB of disk, 20 GiB of memory, 45 minutes at most"
+	@echo "make bench    us and our peers on large graphs: time, memory, accuracy (ten minutes)"
+	@echo "make bench-billion  a billion edges: tens of GB of disk, 20 GiB of memory, a quarter of an hour"
 	@echo "make clean    remove .venv and caches"
 
 demo: .venv/package

@@ -3,6 +3,7 @@
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from block_model import graph
@@ -30,8 +31,8 @@ def main() -> list[tuple[str, bool]]:
     block = np.random.default_rng(11).standard_normal((n, 2)).astype(np.float32)
     etas = np.linspace(0.01, 0.99, 51)
     # The largest eta is the hardest: both runs answer it.
-    one = lambda: robust_path(known, signs, etas=[0.99], tol=TOL)  # noqa: E731
-    many = lambda: robust_path(known, signs, etas=etas, tol=TOL)  # noqa: E731
+    one = partial(robust_path, known, signs, etas=[0.99], tol=TOL)
+    many = partial(robust_path, known, signs, etas=etas, tol=TOL)
     products = one()[0].n_iter
     times = {"one": [], "many": [], "bare": []}
     for _ in range(15):

@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import connected_components
 
 # Every container a user may hold a weight matrix in.
 CONTAINERS = {
@@ -50,6 +51,12 @@ def cycle(n):
     return np.roll(np.eye(n), 1, axis=0) + np.roll(np.eye(n), -1, axis=0)
 
 
+def cycle_sparse(n):
+    nodes = np.arange(n)
+    W = sp.coo_array((np.ones(n), (nodes, np.roll(nodes, 1))), shape=(n, n))
+    return sp.csr_array(W + W.T)
+
+
 def star(n):
     W = np.zeros((n, n))
     W[0, 1:] = W[1:, 0] = 1
@@ -65,6 +72,43 @@ def two_cliques(n, bridge):
 def grid(rows, cols):
     across = sp.kron(sp.eye_array(rows), path(cols))
     return sp.csr_array(across + sp.kron(path(rows), sp.eye_array(cols)))
+
+
+def block_model(rng, n, inside=18.0, across=2.0):
+    """Two equal blocks with Poisson degrees, unit weights, isolated nodes tied to a neighbour."""
+    half = n // 2
+    m_in, m_out = int(n * inside / 2), int(n * across / 2)
+    shift = rng.integers(0, 2, m_in) * half
+    rows = np.concatenate([rng.integers(0, half, m_in) + shift, rng.integers(0, half, m_out)])
+    cols = np.concatenate(
+        [rng.integers(0, half, m_in) + shift, half + rng.integers(0, half, m_out)]
+    )
+    rows, cols = np.append(rows, np.arange(n - 1)[::7]), np.append(cols, np.arange(1, n)[::7])
+    keep = rows != cols
+    W = sp.coo_array((np.ones(keep.sum()), (rows[keep], cols[keep])), shape=(n, n)).tocsr()
+    W = sp.csr_array(W + W.T)
+    W.data[:] = 1.0
+    return W
+
+
+def block_labels(n, count, rng):
+    y = np.zeros(n)
+    nodes = rng.choice(n, count, replace=False)
+    y[nodes] = np.where(nodes < n // 2, 1.0, -1.0)
+    return y
+
+
+def largest_piece(W):
+    _, number = connected_components(W, directed=False)
+    keep = np.flatnonzero(number == np.bincount(number).argmax())
+    return sp.csr_array(W[keep][:, keep])
+
+
+def labelled_blocks(seed, n, count):
+    """The largest piece of a two-block model with some labels, +1 and -1."""
+    rng = np.random.default_rng(seed)
+    W = largest_piece(block_model(rng, n))
+    return W, block_labels(W.shape[0], count, rng)
 
 
 @st.composite

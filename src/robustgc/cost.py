@@ -14,7 +14,7 @@ from robustgc.graph import SMALL, Graph
 from robustgc.memory import available
 
 _STEPS = 30  # products of a typical run where lambda_1 is not small
-_SECONDS = 2.5e-9  # per entry and column on one core, vectors beyond the cache; measured
+_SECONDS = 2.5e-9  # per entry and column on one core, vectors beyond the cache: roughly
 _ANSWER = 40  # bytes per node: class, reason, component, labels
 GiB = 2**30
 

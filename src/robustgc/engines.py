@@ -16,7 +16,7 @@ from robustgc import dense, direct, krylov, multigrid
 from robustgc.graph import SMALL, Graph
 from robustgc.laplacian import Laplacian
 from robustgc.memory import available
-from robustgc.outcome import NotConvergedError, NotConvexError, Outcome, Shifts, Watch
+from robustgc.outcome import NotConvergedError, Outcome, Shifts, Watch, nobody
 from robustgc.weights import Array, Operator
 
 SOLVERS = ("auto", "dense", "krylov", "multigrid", "direct")
@@ -85,10 +85,9 @@ def lambda_1(graph: Graph) -> float:
     1.2
     """
     if "lambda_1" not in graph._memo:
-        nothing = np.empty((graph.n, 0))
-        graph._memo["lambda_1"] = solve_robust(graph, nothing, Shifts(), Options(tol=1e-10))[
-            0
-        ].lambda_1
+        no_labels = np.empty((graph.n, 0))
+        outcome, _ = solve_robust(graph, no_labels, Shifts(), Options(tol=1e-10))
+        graph._memo["lambda_1"] = outcome.lambda_1
     return float(graph._memo["lambda_1"])
 
 
@@ -163,44 +162,41 @@ def _rungs(
 ) -> Iterator[tuple[str, str, Callable[[], Outcome]]]:
     """Name the engines to try in order, each with its reason."""
     asked, (dtype, tol) = options.solver, precision(graph, options)
-    auto, nobody = asked == "auto", lambda name: lambda done, residual, total: None
-    watch = options.watch or nobody
-    chosen = f"solver={asked!r}"
-    if asked == "dense" or (auto and graph.n <= SMALL):
-        yield (
-            "dense",
-            chosen if not auto else f"{graph.n} nodes",
-            lambda: dense.run(graph, Y, shifts),
-        )
-        return
-    if asked in ("auto", "krylov"):
-        siege = not auto
+    auto, sparse = asked == "auto", multigrid.possible(graph)
+    watch = options.watch or (lambda name: nobody)
 
-        def lanczos(dtype: str, siege: bool) -> Callable[[], Outcome]:
-            return lambda: _krylov(graph, Y, shifts, dtype, tol, siege, watch("krylov"))
+    def why(reason: str) -> str:
+        return reason if auto else f"solver={asked!r}"
 
-        reason = chosen if not auto else f"{graph.n} nodes: a probe"
-        if dtype == "float32":
-            yield "krylov float32", reason, lanczos("float32", siege)
-            reason = "single precision did not reach the tolerance"
-        if not (auto and history and krylov.SLOW in history[-1].result):
-            yield "krylov", reason, lanczos("float64", siege)
-    sparse = multigrid.possible(graph)
+    def lanczos(dtype: str, siege: bool) -> Callable[[], Outcome]:
+        return lambda: _krylov(graph, Y, shifts, dtype, tol, siege, watch("krylov"))
+
     if asked == "multigrid" and not sparse:
         raise ValueError(
             "solver='multigrid' needs a sparse weight matrix; this one is dense. Use 'auto', "
             "'krylov' or 'dense', or pass a scipy sparse matrix."
         )
+    if asked == "dense" or (auto and graph.n <= SMALL):
+        yield "dense", why(f"{graph.n} nodes"), lambda: dense.run(graph, Y, shifts)
+        return
+    if asked in ("auto", "krylov"):
+        reason = why(f"{graph.n} nodes: a probe")
+        if dtype == "float32":
+            yield "krylov float32", reason, lanczos("float32", not auto)
+            reason = "single precision did not reach the tolerance"
+        if not (auto and history and krylov.SLOW in history[-1].result):
+            yield "krylov", reason, lanczos("float64", not auto)
     if asked == "multigrid" or (auto and sparse):
-        reason = chosen if not auto else "Lanczos would take too long"
-        run = lambda: multigrid.run(graph, Y, shifts, tol, watch("multigrid"))  # noqa: E731
-        yield "multigrid", reason, run
-    if asked == "direct" or (auto and (sparse or isinstance(graph._whole, np.ndarray))):
-        reason = chosen if not auto else "what is left for hard spectra"
+        yield (
+            "multigrid",
+            why("Lanczos would take too long"),
+            lambda: multigrid.run(graph, Y, shifts, tol, watch("multigrid")),
+        )
+    if asked == "direct" or (auto and not isinstance(graph._whole, Operator)):
+        reason = why("what is left for hard spectra")
         yield "direct", reason, lambda: direct.run(graph, Y, shifts, tol)
     if auto:
-        reason = "nothing else is left"
-        yield "krylov", reason, lanczos("float64", True)
+        yield "krylov", "nothing else is left", lanczos("float64", True)
 
 
 def _probe(graph: Graph) -> int:
@@ -224,6 +220,3 @@ def _krylov(
         room=available() / 4,
         watch=watch,
     )
-
-
-__all__ = ["Attempt", "NotConvexError", "Options", "lambda_1", "solve_robust"]

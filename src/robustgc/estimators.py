@@ -8,7 +8,7 @@ import numpy as np
 from robustgc._classifier import GraphClassifier
 from robustgc._docs import documented
 from robustgc.cost import refuse_if_too_large
-from robustgc.engines import Options, solve_robust
+from robustgc.engines import Options, precision, solve_robust
 from robustgc.graph import KINDS, Graph
 from robustgc.models import belkin, bound, zhou
 from robustgc.outcome import Shifts, Solution
@@ -103,7 +103,7 @@ class RobustGC(GraphClassifier):
         self._options()
 
     def _solve(self, graph: Graph, Y: Array, psd: bool) -> tuple[Solution, Certificate]:
-        refuse_if_too_large(graph, Y.shape[1], self.dtype)
+        refuse_if_too_large(graph, Y.shape[1], precision(graph, self._options())[0])
         with Progress(bool(self.verbose)) as progress:
             options = self._options(progress.watch)
             outcome, history = solve_robust(graph, Y, Shifts(etas=[float(self.eta)]), options)

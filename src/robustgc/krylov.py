@@ -225,9 +225,8 @@ def _combined(basis: list[NDArray[Any]], weights: list[Array]) -> list[NDArray[A
                 np.matmul(own.astype(dtype), stack, out=found[c][:, here])
 
     # What takes time for many answers is the first touch of their memory: that is shared, too.
-    many = rows >= parallel.ALONE and max(len(own) for own in weights) > 4
-    threads = parallel.n_threads() if many else 1
-    parallel.run(work, parallel.even_rows(rows, threads))
+    many = max(len(own) for own in weights) > 4
+    parallel.run(work, parallel.shares(rows) if many else parallel.even_rows(rows, 1))
     return found
 
 

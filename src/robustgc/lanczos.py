@@ -79,8 +79,8 @@ class Recurrences:
         X[:] = 0
         X[nodes, :-1] = self.Y
         if guard:
-            loop, rows = parallel.loops().random_values, len(X)
-            parallel.run(loop, parallel.even_rows(rows, 2), _SEED, self.L.v0, X)
+            loop = parallel.loops().random_values
+            parallel.run(loop, parallel.shares(len(X)), _SEED, self.L.v0, X)
 
     def squares(self, X: NDArray[Any]) -> Array:
         """Return ``|x|^2`` and ``v0' x`` by column."""
@@ -100,10 +100,8 @@ class Recurrences:
     def _keep(self) -> NDArray[Any]:
         """Return room for the next vector of the basis; forget the basis where there is none."""
         shape = (self._columns, self.L.rows)
-        if (
-            self.kept
-            and (len(self.basis) + 1) * np.prod(shape) * self.L.dtype.itemsize > self._room
-        ):
+        size = shape[0] * shape[1] * self.L.dtype.itemsize
+        if self.kept and (len(self.basis) + 1) * size > self._room:
             self.kept = False
             self.basis.clear()
         copy = np.empty(shape if self.kept else (0, self.L.rows), self.L.dtype)

@@ -47,7 +47,9 @@ def cover(answer: Transduction, chosen: NDArray[np.int64], f_rest: Array) -> Tra
     n = len(chosen) + len(f_rest)
     rest = np.setdiff1d(np.arange(n), chosen)
     codes = decide(f_rest)
-    reasons = np.where(codes >= 0, EXTENDED, TIE).astype(object)
+    reasons = np.empty(len(codes), dtype=object)
+    reasons.fill(EXTENDED)  # one text for all
+    reasons[codes < 0] = TIE
     reasons[np.isnan(f_rest).any(axis=1)] = OUT_OF_REACH
 
     def both(on_landmarks: Any, on_rest: Any) -> Any:

@@ -139,10 +139,7 @@ class Laplacian:
         """Store ``q = (w - off v0) size`` and ``u = scale q``."""
         loop = parallel.loops("_vectors").normalise
         c, s = off.astype(self.dtype), size.astype(self.dtype)
-        cuts = parallel.even_rows(
-            self.rows, 1 if self.rows < parallel.ALONE else parallel.n_threads()
-        )
-        parallel.run(loop, cuts, w, self.v0, c, s, self.scale, q, u)
+        parallel.run(loop, parallel.shares(self.rows), w, self.v0, c, s, self.scale, q, u)
 
 
 def _moderate(rows: CSR, d: NDArray[Any]) -> tuple[CSR, NDArray[Any]]:

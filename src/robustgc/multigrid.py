@@ -20,6 +20,7 @@ from robustgc.outcome import (
     Shifts,
     Solution,
     Watch,
+    nobody,
 )
 from robustgc.solve import conjugate_gradients, relative_residual
 from robustgc.weights import Array
@@ -36,9 +37,7 @@ def possible(graph: Graph) -> bool:
 
 def run(graph: Graph, Y: Array, shifts: Shifts, tol: float, watch: Watch) -> Outcome:
     """Answer RobustGC for all gammas, each started from the one before."""
-    if graph._nodes is not None:  # the hierarchy needs the matrix of the piece by itself
-        graph = Graph._trusted(graph.W)
-    values, vectors, residual, steps = first_pairs(graph, max(np.sqrt(tol), 1e-6))
+    values, vectors, residual, steps = first_pairs(graph, max(np.sqrt(tol), 1e-6), watch=watch)
     limit = float(values[0])
     gammas = shifts(limit)
     b = graph.P0(Y)
@@ -81,8 +80,8 @@ def _solved(graph: Graph, b: Array, gamma: float, x0: Array, tol: float) -> Solu
 
 @per_graph
 def operator(graph: Graph) -> Laplacian:
-    """Return ``L_N`` on all cores, kept on the graph."""
-    return Laplacian(graph)
+    """Return ``L_N`` on all cores, of a piece by itself: the hierarchy has only its nodes."""
+    return Laplacian(graph if graph._nodes is None else Graph._trusted(graph.W))
 
 
 @per_graph
@@ -91,9 +90,22 @@ def hierarchy(graph: Graph) -> Hierarchy:
     return Hierarchy(graph)
 
 
-@per_graph
-def first_pairs(graph: Graph, pair: float, count: int = 1) -> tuple[Array, Array, float, int]:
+def first_pairs(
+    graph: Graph, pair: float, count: int = 1, watch: Watch = nobody
+) -> tuple[Array, Array, float, int]:
     """Return the first non-trivial eigenpairs of ``L_N``, their residual, and steps taken.
+
+    They are kept on the graph.
+    """
+    key = f"first_pairs{pair, count}"
+    if key not in graph._memo:
+        graph._memo[key] = _lobpcg(graph, pair, count, watch)
+    found: tuple[Array, Array, float, int] = graph._memo[key]
+    return found
+
+
+def _lobpcg(graph: Graph, pair: float, count: int, watch: Watch) -> tuple[Array, Array, float, int]:
+    """Find what `first_pairs` returns.
 
     LOBPCG: the best combination of the vectors, their preconditioned residuals and the last
     changes, until the residuals beside the first values are below `pair`; the error of a value is
@@ -110,6 +122,7 @@ def first_pairs(graph: Graph, pair: float, count: int = 1) -> tuple[Array, Array
         R = image - X * values
         sizes = np.linalg.norm(R[:, :count], axis=0) / np.maximum(values[:count], 1e-300)
         best = float(sizes.max())
+        watch(step, best, np.inf)
         if values[0] < 2 * _LEAST and best > pair:
             raise NotConvergedError(f"lambda_1 = {values[0]:.1e} is at the level of rounding")
         if best <= pair:

@@ -13,6 +13,10 @@ Apply: TypeAlias = Callable[[Array], Array]
 Watch: TypeAlias = Callable[[int, float, float], None]  # steps done, residual, steps in all
 
 
+def nobody(done: int, residual: float, total: float) -> None:
+    """Watch nothing."""
+
+
 class NotConvexError(ValueError):
     """The objective is not convex: Theorem 1 asks for gamma < lambda_1."""
 

@@ -34,6 +34,11 @@ def even_rows(n: int, parts: int) -> NDArray[np.int64]:
     return np.linspace(0, n, parts + 1).astype(np.int64)
 
 
+def shares(n: int) -> NDArray[np.int64]:
+    """Cut n rows into one range per thread; few rows stay together."""
+    return even_rows(n, 1 if n < ALONE else n_threads())
+
+
 def even_entries(indptr: NDArray[Any], parts: int) -> NDArray[np.int64]:
     """Cut rows into ranges with about equal numbers of entries and rows together."""
     n = len(indptr) - 1
