@@ -1,0 +1,51 @@
+"""The command line: `run` fills the records, `summary` reads them."""
+
+import argparse
+import os
+import sys
+
+for library in ("OPENBLAS", "OMP", "MKL", "NUMBA"):  # before they are loaded: processes share cores
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+
+def main() -> None:
+    from benchmarks.noise.data import LOADERS
+    from benchmarks.noise.trials import ALL
+
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.noise", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("run", help="run the trials that the records lack")
+    run.add_argument("--repeats", type=int, default=20)
+    run.add_argument("--jobs", type=int, default=1)
+    run.add_argument("--data", nargs="+", choices=list(LOADERS), default=list(LOADERS))
+    run.add_argument("--columns", nargs="+", choices=ALL, default=ALL)
+    run.add_argument("--fresh", action="store_true",
+                     help="forget what the records have on these data and columns, then run")  # fmt: skip
+    commands.add_parser("summary", help="write NOISE.md and noise.png from the records")
+    chosen = parser.parse_args()
+    if chosen.command == "run":
+        _run(chosen)
+    else:
+        from benchmarks.noise.summary import main as summary
+
+        sys.exit(0 if summary() else 1)
+
+
+def _run(chosen: argparse.Namespace) -> None:
+    from benchmarks.noise import records, trials
+
+    if chosen.fresh:
+        records.forget(chosen.data, chosen.columns)
+    tasks = trials.missing(
+        trials.plan(chosen.data, chosen.repeats),
+        trials.ready(chosen.columns),
+        records.read(records.ROWS),
+    )
+    if not tasks:
+        print("Nothing to run: the records have it all. --fresh runs it again.", file=sys.stderr)
+        return
+    trials.run(tasks, chosen.jobs)
+
+
+if __name__ == "__main__":
+    main()
