@@ -19,8 +19,7 @@ def main() -> None:
     run.add_argument("--jobs", type=int, default=1)
     run.add_argument("--data", nargs="+", choices=list(LOADERS), default=list(LOADERS))
     run.add_argument("--columns", nargs="+", choices=ALL, default=ALL)
-    run.add_argument("--fresh", action="store_true",
-                     help="forget what the records have on these data and columns, then run")  # fmt: skip
+    run.add_argument("--fresh", action="store_true", help="forget these data and columns first")
     commands.add_parser("summary", help="write NOISE.md and noise.png from the records")
     chosen = parser.parse_args()
     if chosen.command == "run":
@@ -34,13 +33,11 @@ def main() -> None:
 def _run(chosen: argparse.Namespace) -> None:
     from benchmarks.noise import records, trials
 
+    columns = trials.ready(chosen.columns)
     if chosen.fresh:
-        records.forget(chosen.data, chosen.columns)
-    tasks = trials.missing(
-        trials.plan(chosen.data, chosen.repeats),
-        trials.ready(chosen.columns),
-        records.read(records.ROWS),
-    )
+        records.forget(chosen.data, columns)  # not what could not be run again
+    wanted = trials.plan(chosen.data, chosen.repeats)
+    tasks = trials.missing(wanted, columns, records.read(records.ROWS))
     if not tasks:
         print("Nothing to run: the records have it all. --fresh runs it again.", file=sys.stderr)
         return

@@ -64,7 +64,7 @@ def pagerank(problem: Problem, given: Ints) -> Answer:
 
 
 def gl_poisson(problem: Problem, given: Ints) -> Answer:
-    """Number the classes that are given from 0 without gaps, as it wants them."""
+    """Give it classes numbered from 0 without gaps, as it wants them."""
     import graphlearning
 
     nodes = np.flatnonzero(given >= 0)

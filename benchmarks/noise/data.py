@@ -28,6 +28,7 @@ class Problem:
 
     @property
     def n_classes(self) -> int:
+        """Number of classes."""
         return int(self.y.max()) + 1
 
 

@@ -4,6 +4,7 @@ import multiprocessing
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ ALL = [*COLUMNS, *detection.CLEANLAB]
 
 
 class Task(NamedTuple):
+    """A draw of labels, and the columns that are to answer from it."""
+
     trial: Trial
     columns: list[str]
 
@@ -97,10 +100,10 @@ def _measured(
     start = time.perf_counter()
     if column not in COLUMNS:
         suspicions = detection.cleanlab(column, problem, given)
-        seconds = time.perf_counter() - start
+        seconds = round(time.perf_counter() - start, 4)
         return {"auc": detection.auc(problem, given, suspicions), "seconds": seconds}
     classes, fitted = answer(column, problem, given)
-    seconds = time.perf_counter() - start
+    seconds = round(time.perf_counter() - start, 4)
     measured: dict[str, object] = {
         "accuracy": accuracy(problem, given, classes),
         "seconds": seconds,
@@ -130,10 +133,14 @@ def run(tasks: list[Task], jobs: int) -> None:
     new, start = Found([], []), time.monotonic()
     written = start
     columns = sorted({column for task in tasks for column in task.columns})
-    # Spawned, since threads of compiled code do not survive a fork.
-    with multiprocessing.get_context("spawn").Pool(jobs, ready, (columns,)) as pool:
+    # Spawned, since threads of compiled code do not survive a fork; and by an executor, since the
+    # processes of a Pool may have no children, which PageRankClassifier makes in every fit.
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, spawn, initializer=ready, initargs=(columns,)) as pool:
+        futures = [pool.submit(attempt, task) for task in tasks]
         try:
-            for count, found in enumerate(pool.imap_unordered(attempt, tasks), 1):
+            for count, future in enumerate(as_completed(futures), 1):
+                found = future.result()
                 new.rows.extend(found.rows)
                 new.labels.extend(found.labels)
                 if time.monotonic() - written > EVERY:
@@ -141,8 +148,8 @@ def run(tasks: list[Task], jobs: int) -> None:
                     new, written = Found([], []), time.monotonic()
                 _say(count, len(tasks), found, time.monotonic() - start)
         finally:
+            pool.shutdown(wait=False, cancel_futures=True)
             _keep(new)
-            print(file=sys.stderr)
 
 
 def _say(count: int, total: int, found: Found, seconds: float) -> None:
@@ -150,7 +157,8 @@ def _say(count: int, total: int, found: Found, seconds: float) -> None:
     terminal = sys.stderr.isatty()
     if terminal or count % 100 == 0 or count == total:
         left = seconds * (total - count) / count
-        print(f"{count}/{total} trials, {found.rows[-1]['data']}, {seconds:.0f} s, {left:.0f} s to go",
+        name = found.rows[-1]["data"]
+        print(f"{count}/{total} trials, {name}, {seconds:.0f} s, {left:.0f} s to go",
               end="\r" if terminal else "\n", file=sys.stderr, flush=True)  # fmt: skip
 
 
