@@ -41,7 +41,10 @@ def _run(chosen: argparse.Namespace) -> None:
     if not tasks:
         print("Nothing to run: the records have it all. --fresh runs it again.", file=sys.stderr)
         return
-    trials.run(tasks, chosen.jobs)
+    try:
+        trials.run(tasks, chosen.jobs)
+    except KeyboardInterrupt:
+        sys.exit("Stopped. What was done is kept: the same command goes on from there.")
 
 
 if __name__ == "__main__":

@@ -52,6 +52,6 @@ def forget(data: list[str], columns: list[str]) -> None:
     """Drop the rows of some columns on some data, so that they are run again."""
     table = read(ROWS)
     write(ROWS, table[~(table["data"].isin(data) & table["column"].isin(columns))])
-    if "auto" in columns:
-        labels = read(LABELS)
+    labels = read(LABELS)
+    if "auto" in columns and len(labels):
         write(LABELS, labels[~labels["data"].isin(data)])

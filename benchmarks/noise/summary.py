@@ -89,7 +89,7 @@ def write(rows: pd.DataFrame, labels: pd.DataFrame) -> list[bars.Bar]:
     asked = [*bars.with_noise(lead), bars.without_noise(lead), *bars.finds(found)]
     seconds = rows.pivot_table(index="data", columns="column", values="seconds")
     parts = [
-        HEAD.format(repeats=_repeats(trials)),
+        HEAD.format(repeats=_repeats(trials)).rstrip(),
         "## What is asked\n\n| bar | met |\n|---|---|\n"
         + "\n".join(f"| {bar.text} | {VERDICT[bar.met]} |" for bar in asked),
         "![Deficits and calibration](noise.png)",
