@@ -29,10 +29,13 @@ def draw(trials: pd.DataFrame, labels: pd.DataFrame, path: Path) -> None:
 
 
 def _strip(axis: Any, trials: pd.DataFrame) -> None:
-    """One dot per column and cell: points behind the best column of that cell."""
-    means = trials.groupby(bars.CELL).mean()
-    names = [column for column in COLUMNS if column in means and column != ORACLE]
-    deficit = -means[names].sub(means[names].max(axis=1), axis=0)
+    """One dot per column and cell: points behind the best column of that cell.
+
+    From the trials that all columns answered, so that all dots of a cell speak of the same labels.
+    """
+    names = [column for column in COLUMNS if column in trials and column != ORACLE]
+    means = trials[names].dropna().groupby(bars.CELL).mean()
+    deficit = -means.sub(means.max(axis=1), axis=0)
     rates = deficit.index.get_level_values("rate").to_numpy()
     rng = np.random.default_rng(JITTER_SEED)
     for row, name in enumerate(names):
@@ -52,7 +55,7 @@ def _strip(axis: Any, trials: pd.DataFrame) -> None:
     axis.minorticks_off()
     axis.invert_yaxis()
     axis.set_title(f"Each dot one of {len(deficit)} cells: left is better", fontsize=10)
-    axis.legend(fontsize=8, loc="lower right", framealpha=0.9)
+    axis.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=4, frameon=False)
 
 
 def _curve(axis: Any, labels: pd.DataFrame) -> None:

@@ -75,8 +75,8 @@ def _failures(rows: pd.DataFrame) -> str:
 
 
 def _repeats(trials: pd.DataFrame) -> str:
-    counts = trials.groupby(bars.CELL).size()
-    few, many = counts.min(), counts.max()
+    counts = trials.groupby(bars.CELL).count().stack()
+    few, many = counts[counts > 0].min(), counts.max()
     return f"mean of {many} draws" if few == many else f"mean of {few} to {many} draws"
 
 
@@ -87,7 +87,7 @@ def write(rows: pd.DataFrame, labels: pd.DataFrame) -> list[bars.Bar]:
     clean = bars.behind(lead[lead.index.get_level_values("rate") == 0], 1.5)
     found = bars.detection(rows)
     asked = [*bars.with_noise(lead), bars.without_noise(lead), *bars.finds(found)]
-    seconds = rows.pivot_table(index="data", columns="column", values="seconds")
+    seconds = rows.pivot_table(index="data", columns="column", values="seconds", aggfunc="median")
     parts = [
         HEAD.format(repeats=_repeats(trials)).rstrip(),
         "## What is asked\n\n| bar | met |\n|---|---|\n"
@@ -100,7 +100,7 @@ def write(rows: pd.DataFrame, labels: pd.DataFrame) -> list[bars.Bar]:
         f"{markdown(found, 3)}",
         f"## Calibration of the suspicion, all trials with noise\n\n{_calibration(labels)}",
         f"## Means\n\n{_means(trials)}",
-        f"## Seconds a fit, one thread\n\n{markdown(seconds, 3)}",
+        f"## Seconds a fit, one thread, median\n\n{markdown(seconds, 3)}",
         f"## Trials that failed\n\n{_failures(rows)}",
     ]
     (PLACE / "NOISE.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
