@@ -42,15 +42,15 @@ def harmonic_values(A: Array, hold: Array, pull: Array) -> Array:
         start = max(0, end - _BLOCK)
         block, rest = slice(start, end), slice(0, start)
         to_rest, to_given = A[block, rest].copy(), given[block].copy()
-        N = _inverse(A[block, block].copy(), to_rest.sum(axis=1) + to_given[:, 0])
-        reach = A[rest, block] @ N
+        inverse = _inverse(A[block, block].copy(), to_rest.sum(axis=1) + to_given[:, 0])
+        reach = A[rest, block] @ inverse
         A[rest, rest] += reach @ to_rest
         given[rest] += reach @ to_given
         np.fill_diagonal(A, 0.0)  # an edge to itself holds a node nowhere
-        taken.append((block, N, to_rest, to_given[:, 1:]))
+        taken.append((block, inverse, to_rest, to_given[:, 1:]))
     f = np.empty(pull.shape)
-    for block, N, to_rest, pulled in reversed(taken):
-        f[block] = N @ (to_rest @ f[: block.start] + pulled)
+    for block, inverse, to_rest, pulled in reversed(taken):
+        f[block] = inverse @ (to_rest @ f[: block.start] + pulled)
     return f
 
 
