@@ -145,9 +145,7 @@ def test_a_large_dense_graph_where_iterations_stall_is_factorised(monkeypatch):
     y = np.zeros(n)
     y[[2, n - 3]] = 1, -1
     W = graphs.path(n)
-    np.testing.assert_allclose(
-        harmonic(Graph(W.toarray()), y).f, solved_sparsely(W, y), atol=1e-8
-    )
+    np.testing.assert_allclose(harmonic(Graph(W.toarray()), y).f, solved_sparsely(W, y), atol=1e-8)
 
     def no_memory(_matrix):
         raise MemoryError

@@ -55,11 +55,6 @@ def test_belkin_unseen_equals_refitting(part, p, kind):
     p = min(p, part.graph.n)
     V = eigenpairs(part.graph, p, kind).vectors
     rows = V[part.labelled]
-    # What a fit makes of a direction next to rounding is not defined.
-    for i in range(len(rows)):
-        sizes = np.linalg.svd(np.delete(rows, i, axis=0), compute_uv=False)
-        if ((sizes < 1e-4 * sizes[0]) & (sizes > 1e-17)).any():
-            return
 
     def fit(kept, Y):
         return V @ np.linalg.lstsq(V[kept], Y[kept], rcond=None)[0]

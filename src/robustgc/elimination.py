@@ -35,18 +35,16 @@ def harmonic_values(A: Array, hold: Array, pull: Array) -> Array:
     array([ 0.3333, -0.3333])
     """
     A = A.copy()
-    np.fill_diagonal(A, 0.0)
     given = np.column_stack([hold, pull])
     n, taken = len(A), []
     for end in range(n, 0, -_BLOCK):
         start = max(0, end - _BLOCK)
         block, rest = slice(start, end), slice(0, start)
         to_rest, to_given = A[block, rest].copy(), given[block].copy()
-        inverse = _inverse(A[block, block].copy(), to_rest.sum(axis=1) + to_given[:, 0])
+        inverse = _inverse(A[block, block], to_rest.sum(axis=1) + to_given[:, 0])
         reach = A[rest, block] @ inverse
         A[rest, rest] += reach @ to_rest
         given[rest] += reach @ to_given
-        np.fill_diagonal(A, 0.0)  # an edge to itself holds a node nowhere
         taken.append((block, inverse, to_rest, to_given[:, 1:]))
     f = np.empty(pull.shape)
     for block, inverse, to_rest, pulled in reversed(taken):
@@ -55,10 +53,10 @@ def harmonic_values(A: Array, hold: Array, pull: Array) -> Array:
 
 
 def _inverse(A: Array, out: Array) -> Array:
-    """Return ``(D - A)^-1`` with ``D = A 1 + out``: Gauss-Jordan elimination, no subtraction."""
+    """Return ``(D - A)^-1`` with ``D = A 1 + out``, the diagonal of A passed over."""
     n = len(A)
     left, R = A.copy(), np.eye(n)
-    np.fill_diagonal(left, 0.0)
+    np.fill_diagonal(left, 0.0)  # an edge to itself holds a node nowhere
     out = out.copy()
     pivots = np.empty(n)
     for k in range(n):

@@ -15,7 +15,7 @@ from robustgc.weights import Array
 FEW = 200  # labels up to which each is left out by itself on a graph of any size
 FOLDS = 10
 _SEED = 20180521
-_BLOCK = 2**24  # values of unit columns held at a time: 128 MB
+_BLOCK = 2**24  # values of unit columns that are worth it, or held at a time: 128 MB
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ def zhou_unseen(part: Piece, n_classes: int, gamma: float) -> Array:
     """Return ZhouGC's values at every label without it, a column per class; -inf: none is left.
 
     ``K = gamma (L_N + gamma I)^-1`` does not depend on the labels, so that leaving one out takes
-    ``K_ii Y_i`` away. Exact, but for a graph above 1500 nodes with more than 200 labels: there a
-    tenth of the labels of each class is left out at a time.
+    ``K_ii Y_i`` away: exact. Where that would take too many columns (above 1500 nodes with more
+    than 200 labels, fewer above 100,000 nodes) a tenth of each class is left out at a time.
     """
     graph, nodes, Y = part.graph, part.labelled, part.one_hot(n_classes)
-    if len(nodes) <= FEW:
+    if len(nodes) <= FEW and (graph.n * len(nodes) <= _BLOCK or len(nodes) <= FOLDS * n_classes):
         F = np.zeros(Y.shape)
         for block, K in _kernel_columns(graph, nodes, gamma):
             K[block, np.arange(len(block))] = 0.0  # nothing is taken away, so nothing cancels
