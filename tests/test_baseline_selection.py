@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphs
-from robustgc import BelkinGC, Graph, ZhouGC, belkin, eigenpairs, zhou
+from robustgc import BelkinGC, Graph, ZhouGC, belkin, eigenpairs, resolvents, zhou
 from robustgc import unseen as unseen_module
 from robustgc.baseline_selection import GAMMAS, choose_gamma, choose_n_vectors
 from robustgc.graph import SMALL
+from robustgc.resolvents import propagated
 from robustgc.unseen import Piece, _folds, belkin_unseen, determined, zhou_unseen
 from samples import moons
 
@@ -45,7 +46,7 @@ def refitted(part, fit, fold=None):
 def test_zhou_unseen_equals_refitting(few, part, gamma):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(unseen_module, "FEW", few)  # 0: from the spectrum
-        found = zhou_unseen(part, K, gamma)
+        found = zhou_unseen(part, K, [gamma])[0]
     expected = refitted(part, lambda _, Y: zhou(part.graph, Y, gamma=gamma).f)
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
@@ -94,18 +95,41 @@ def large_piece(n_labels):
     return Piece(graph, codes)
 
 
-def test_large_graphs_each_label_by_itself_or_in_folds(monkeypatch):
-    part = large_piece(15)
-    monkeypatch.setattr(unseen_module, "_BLOCK", 4 * part.graph.n)  # four columns at a time
+@pytest.mark.parametrize("gamma", [0.01, 0.1, 2.0])
+def test_large_graphs_each_label_by_itself_or_in_folds(gamma, monkeypatch):
+    part = large_piece(45)
+    monkeypatch.setattr(resolvents, "_HELD", 7 * part.graph.n)  # few columns at a time
 
     def fit(_, Y):
-        return zhou(part.graph, Y, gamma=0.1).f
+        return zhou(part.graph, Y, gamma=gamma).f
 
-    np.testing.assert_allclose(zhou_unseen(part, K, 0.1), refitted(part, fit), atol=1e-6)
+    found = zhou_unseen(part, K, [0.3, gamma])[1]
+    expected = refitted(part, fit)
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6 * expected.max())
     monkeypatch.setattr(unseen_module, "FEW", 10)
     fold = _folds(part.codes[part.labelled])
-    assert [np.bincount(fold[part.codes[part.labelled] == k]).max() for k in range(K)] == [1] * K
-    np.testing.assert_allclose(zhou_unseen(part, K, 0.1), refitted(part, fit, fold), atol=1e-6)
+    assert {np.bincount(fold[part.codes[part.labelled] == k]).max() for k in range(K)} == {2}
+    found, expected = zhou_unseen(part, K, [gamma, 0.3])[0], refitted(part, fit, fold)
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6 * expected.max())
+
+
+@pytest.mark.parametrize("W", [graphs.path(1600), graphs.grid(40, 40), graphs.cycle_sparse(1800)])
+def test_many_gammas_from_one_run(W):
+    graph, nodes = Graph(W), np.array([3, 4, 700, 1500])
+    gammas = [0.001, 0.05, 0.7, 1.0, 10.0]
+    B = np.zeros((graph.n, 4))
+    B[nodes] = np.eye(4)
+    for gamma, found in zip(gammas, propagated(graph, nodes, np.eye(4), gammas), strict=True):
+        expected = zhou(graph, B, gamma=gamma).f[nodes]
+        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6 * expected.max())
+
+
+def test_a_run_ends_where_its_space_is_complete():
+    n = SMALL + 100
+    W = sp.csr_array(graphs.star(n))  # from the hub, two steps span everything
+    graph, nodes = Graph(W), np.array([0, 5])
+    found = propagated(graph, nodes, np.array([[1.0], [0.0]]), [0.1])[0][:, 0]
+    np.testing.assert_allclose(found, zhou(graph, np.eye(1, n)[0], gamma=0.1).f[nodes], atol=1e-9)
 
 
 def test_hundreds_of_labels_on_a_large_graph():

@@ -63,9 +63,12 @@ def choose_gamma(
     parts: Sequence[Piece], n_classes: int, gammas: Sequence[float] = GAMMAS
 ) -> tuple[Candidate, ...]:
     """Judge every gamma of ZhouGC; empty if no piece has two classes."""
+    if not parts:
+        return ()
+    unseen = [zhou_unseen(part, n_classes, gammas) for part in parts]
     judged = []
-    for gamma in gammas if parts else ():
-        leads = [_leads(zhou_unseen(part, n_classes, gamma), part) for part in parts]
+    for k, gamma in enumerate(gammas):
+        leads = [_leads(found[k], part) for found, part in zip(unseen, parts, strict=True)]
         judged.append((gamma, np.concatenate(leads)))
     return _ranked(judged)
 

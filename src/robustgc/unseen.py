@@ -1,6 +1,6 @@
 """What ZhouGC and BelkinGC say of every label when they have not seen it, without refitting."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from robustgc.graph import SMALL, Graph
 from robustgc.models import zhou
+from robustgc.resolvents import propagated
 from robustgc.spectrum import full_spectrum
 from robustgc.weights import Array
 
 FEW = 200  # labels up to which each is left out by itself on a graph of any size
 FOLDS = 10
 _SEED = 20180521
-_BLOCK = 2**24  # values of unit columns that are worth it, or held at a time: 128 MB
+_COLUMNS = 2**22  # values of unit columns that each label by itself may take
 
 
 @dataclass(frozen=True)
@@ -35,30 +36,43 @@ class Piece:
         return np.asarray(np.eye(n_classes)[self.codes[self.labelled]])
 
 
-def zhou_unseen(part: Piece, n_classes: int, gamma: float) -> Array:
-    """Return ZhouGC's values at every label without it, a column per class; -inf: none is left.
+def zhou_unseen(part: Piece, n_classes: int, gammas: Sequence[float]) -> list[Array]:
+    """Return ZhouGC's values at every label without it, a column per class, for every gamma.
 
     ``K = gamma (L_N + gamma I)^-1`` does not depend on the labels, so that leaving one out takes
     ``K_ii Y_i`` away: exact. Where that would take too many columns (above 1500 nodes with more
-    than 200 labels, fewer above 100,000 nodes) a tenth of each class is left out at a time.
+    than 200 labels, fewer above 20,000 nodes) a tenth of each class is left out at a time. -inf
+    where a class has no label left.
     """
     graph, nodes, Y = part.graph, part.labelled, part.one_hot(n_classes)
-    if len(nodes) <= FEW and (graph.n * len(nodes) <= _BLOCK or len(nodes) <= FOLDS * n_classes):
-        F = np.zeros(Y.shape)
-        for block, K in _kernel_columns(graph, nodes, gamma):
-            K[block, np.arange(len(block))] = 0.0  # nothing is taken away, so nothing cancels
-            F += K @ Y[block]
-        return _kept(F, Y)
     if graph.n <= SMALL:
-        spectrum = full_spectrum(graph)
-        V, weights = spectrum.vectors, gamma / (spectrum.values + gamma)
-        own = V[nodes] ** 2 @ weights
-        return _kept(V[nodes] @ ((V[nodes].T @ Y).T * weights).T - own[:, None] * Y, Y)
+        return [_kept(_of_small(graph, nodes, Y, gamma), Y) for gamma in gammas]
+    few = len(nodes) <= FEW and graph.n * len(nodes) <= _COLUMNS
+    if few or len(nodes) <= FOLDS * n_classes:
+        kernels = propagated(graph, nodes, np.eye(len(nodes)), gammas)
+        return [_kept(_off_diagonal(K) @ Y, Y) for K in kernels]
     fold = _folds(part.codes[nodes])
-    by_fold = np.stack([_propagated(graph, nodes, Y * (fold == k)[:, None], gamma)
-                        for k in range(FOLDS)])  # fmt: skip
     others = ~np.eye(FOLDS, dtype=bool)[fold]
-    return _kept(np.einsum("lk,klc->lc", others, by_fold), Y, fold)
+    by_fold = np.hstack([Y * (fold == k)[:, None] for k in range(FOLDS)])
+    found = propagated(graph, nodes, by_fold, gammas)
+    split = [F.reshape(len(nodes), FOLDS, n_classes) for F in found]
+    return [_kept(np.einsum("lk,lkc->lc", others, F), Y, fold) for F in split]
+
+
+def _of_small(graph: Graph, nodes: NDArray[Any], Y: Array, gamma: float) -> Array:
+    if len(nodes) <= FEW:
+        units = np.zeros((graph.n, len(nodes)))
+        units[nodes, np.arange(len(nodes))] = 1.0
+        return np.asarray(_off_diagonal(zhou(graph, units, gamma=gamma).f[nodes]) @ Y)
+    spectrum = full_spectrum(graph)
+    V, weights = spectrum.vectors[nodes], gamma / (spectrum.values + gamma)
+    return np.asarray(V @ ((V.T @ Y).T * weights).T - (V**2 @ weights)[:, None] * Y)
+
+
+def _off_diagonal(K: Array) -> Array:
+    """Leave the own label out where nothing has to be taken away again, so that nothing cancels."""
+    np.fill_diagonal(K, 0.0)
+    return K
 
 
 def belkin_unseen(basis: Array, Y: Array) -> Array:
@@ -93,22 +107,6 @@ def determined(basis: Array) -> tuple[Array, Array] | None:
     if sizes[-1] <= 1e-10 * sizes[0] or own.max() > 1 - 1e-8:
         return None
     return U, own
-
-
-def _kernel_columns(
-    graph: Graph, nodes: NDArray[Any], gamma: float
-) -> Iterator[tuple[NDArray[Any], Array]]:
-    """Yield ``K[nodes, nodes[block]]``, block by block."""
-    step = max(1, _BLOCK // graph.n)
-    for start in range(0, len(nodes), step):
-        block = np.arange(start, min(start + step, len(nodes)))
-        yield block, _propagated(graph, nodes, np.eye(len(nodes))[:, block], gamma)
-
-
-def _propagated(graph: Graph, nodes: NDArray[Any], Y: Array, gamma: float) -> Array:
-    columns = np.zeros((graph.n, Y.shape[1]))
-    columns[nodes] = Y
-    return np.asarray(zhou(graph, columns, gamma=gamma, tol=1e-7).f[nodes])
 
 
 def _folds(codes: NDArray[np.int64]) -> NDArray[np.int64]:
