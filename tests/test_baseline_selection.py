@@ -194,6 +194,14 @@ def test_too_few_labels_to_judge():
     assert choose_n_vectors([], 2, "normalized") == ()
 
 
+def test_large_graphs_are_asked_for_few_vectors():
+    X = np.random.default_rng(46).random((1700, 2))
+    y = np.where(np.arange(1700) % 40, -1, X[:, 0] > 0.5)
+    clf = BelkinGC().fit(X, y)
+    assert [row.candidate for row in clf.selection_] == [2, 3, 4, 5, 7, 8, 10]
+    assert clf.score(X, X[:, 0] > 0.5) > 0.85
+
+
 def test_wrong_labels_ask_for_fewer_vectors_and_more_smoothing():
     X, _, truth = moons(300)
     rng = np.random.default_rng(45)

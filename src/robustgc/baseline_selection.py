@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robustgc.graph import Graph
+from robustgc.graph import SMALL, Graph
 from robustgc.labels import Labels
 from robustgc.spectrum import eigenpairs
 from robustgc.unseen import Piece, belkin_unseen, determined, zhou_unseen
@@ -17,6 +17,7 @@ from robustgc.weights import Array, Weights, components
 
 GAMMAS = tuple(float(gamma) for gamma in np.logspace(-3, 1, 9))
 MOST_VECTORS = 64
+MOST_OF_LARGE = 10  # eigenvectors deep in the bulk of a large graph take minutes each
 _ROUNDING = 64 * float(np.finfo(float).eps)
 
 
@@ -84,7 +85,9 @@ def choose_n_vectors(
     if not parts:
         return ()
     main = max(range(len(parts)), key=lambda k: len(parts[k].labelled))
-    most = min(MOST_VECTORS, len(parts[main].labelled) - 1, parts[main].graph.n)
+    large = max(part.graph.n for part in parts) > SMALL
+    limit = max(MOST_OF_LARGE, 2 * n_classes) if large else MOST_VECTORS
+    most = min(limit, len(parts[main].labelled) - 1, parts[main].graph.n)
     if most < n_classes:
         return ()
     bases = [

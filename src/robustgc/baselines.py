@@ -135,10 +135,10 @@ class BelkinGC(_Tuned):
     ----------
     n_vectors : int or "auto", default="auto"
         Number of Laplacian eigenvectors, at least 1. A component with fewer nodes uses all of
-        its own. "auto": of up to nine numbers from K, the number of classes, to 64 (fewer than
-        labels) the one that gives most labels back when it has not seen them (then: by the widest
-        margin), without refitting. A class with one label cannot be given back and counts as a
-        miss.
+        its own. "auto": of up to nine numbers from K, the number of classes, to 64 (above 1500
+        nodes to 10 or 2 K; always fewer than labels) the one that gives most labels back when it
+        has not seen them (then: by the widest margin), without refitting. A class with one label
+        cannot be given back and counts as a miss.
     laplacian : {"normalized", "combinatorial"}, default="normalized"
         The paper's text says combinatorial; its numbers come from the normalised one.
     <shared>

@@ -93,8 +93,7 @@ def _evaluated(
     answer = []
     for gamma in gammas:
         shift = np.array([[0.0], [gamma]])
-        weights = np.column_stack([
-            gamma * norm * solveh_banded(bands[:, :, c] + shift, first) for c, norm in enumerate(size)
-        ])  # fmt: skip
+        solved = [solveh_banded(bands[:, :, c] + shift, first) for c in range(len(size))]
+        weights = gamma * size * np.column_stack(solved)
         answer.append(np.einsum("kmc,kc->mc", rows, weights))
     return answer
