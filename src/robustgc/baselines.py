@@ -41,8 +41,8 @@ class ZhouGC(_Tuned):
     gamma : float or "auto", default=1.0
         Trade-off between fitting the labels and smoothness, > 0. "auto": of nine values from 0.001
         to 10 the one that gives most labels back when it has not seen them (then: by the widest
-        margin). Without refitting, but ten solves instead of one; a class with one label cannot be
-        given back and counts as a miss.
+        margin). Without refitting, but ten times the work of one value, and more on large graphs; a
+        class with one label cannot be given back and counts as a miss.
     <shared>
 
     Attributes
