@@ -1,5 +1,7 @@
 """The paper's formulas, dense, as printed: slow, obvious, and independent of the library."""
 
+from fractions import Fraction
+
 import numpy as np
 
 
@@ -56,3 +58,37 @@ def condition_number(W, gamma):
     """Of L_N / gamma - I on the complement of v0."""
     values = np.sort(np.linalg.eigvalsh(laplacian(W)))[1:] / gamma - 1
     return np.abs(values).max() / np.abs(values).min()
+
+
+def harmonic(W, y):
+    """L_uu f_u = -L_ul y_l with L = D - W."""
+    L, u, f = np.diag(W.sum(axis=1)) - W, y == 0, y.astype(float)
+    f[u] = np.linalg.solve(L[np.ix_(u, u)], -L[np.ix_(u, ~u)] @ y[~u])
+    return f
+
+
+def harmonic_exactly(W, y):
+    """Return the same in rational numbers, by elimination with the first pivot that is not 0."""
+    u = [i for i in range(len(W)) if y[i] == 0]
+    A = [[Fraction(W[i][j]) * (i != j) for j in range(len(W))] for i in range(len(W))]
+    rows = [
+        [sum(A[i]) if i == j else -A[i][j] for j in u]
+        + [sum(A[i][j] * Fraction(y[j]) for j in range(len(W)))]
+        for i in u
+    ]
+    for k in range(len(u)):
+        pivot = next(i for i in range(k, len(u)) if rows[i][k] != 0)
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        rows[k] = [x / rows[k][k] for x in rows[k]]
+        for i in range(len(u)):
+            if i != k:
+                factor = rows[i][k]
+                rows[i] = [x - factor * z for x, z in zip(rows[i], rows[k], strict=True)]
+    f = np.array(y, dtype=float)
+    f[u] = [float(row[-1]) for row in rows]
+    return f
+
+
+def poisson(W, y):
+    """The pseudo-inverse of L_N on P0 y."""
+    return np.linalg.pinv(laplacian(W)) @ (projector(W) @ y)

@@ -5,9 +5,9 @@ import pytest
 from sklearn.datasets import make_moons
 
 import graphs
-from robustgc import BelkinGC, RobustGC, ZhouGC
+from robustgc import BelkinGC, HarmonicGC, PoissonGC, RobustGC, ZhouGC
 
-ESTIMATORS = [RobustGC, ZhouGC, BelkinGC]
+ESTIMATORS = [RobustGC, ZhouGC, BelkinGC, HarmonicGC, PoissonGC]
 EACH = pytest.mark.parametrize("estimator", ESTIMATORS)
 
 

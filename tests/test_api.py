@@ -10,10 +10,10 @@ import pytest
 import robustgc
 
 PUBLIC = [
-    "CSR", "BelkinGC", "Estimate", "Graph", "NotConvergedError", "NotConvexError", "RobustGC",
-    "Solution", "Spectrum", "ZhouGC", "belkin", "build_csr", "condition_bound", "eigenpairs",
-    "estimate", "extend", "full_spectrum", "lambda_1", "leave_one_out", "node_kernel", "robust",
-    "robust_path", "zhou", "zhou_path",
+    "CSR", "BelkinGC", "Estimate", "Graph", "HarmonicGC", "NotConvergedError", "NotConvexError",
+    "PoissonGC", "RobustGC", "Solution", "Spectrum", "ZhouGC", "belkin", "build_csr",
+    "condition_bound", "eigenpairs", "estimate", "extend", "full_spectrum", "harmonic", "lambda_1",
+    "leave_one_out", "node_kernel", "poisson", "robust", "robust_path", "zhou", "zhou_path",
 ]  # fmt: skip
 
 
@@ -31,7 +31,7 @@ def test_every_public_name_is_documented_and_typed(name):
         assert set(hints) == {*inspect.signature(thing).parameters, "return"}
 
 
-@pytest.mark.parametrize("name", ["RobustGC", "ZhouGC", "BelkinGC"])
+@pytest.mark.parametrize("name", ["RobustGC", "ZhouGC", "BelkinGC", "HarmonicGC", "PoissonGC"])
 def test_every_parameter_of_an_estimator_is_in_its_docstring(name):
     estimator = getattr(robustgc, name)
     text = inspect.getdoc(estimator)

@@ -12,9 +12,11 @@ ORDER = [
     "_kernels", "_vectors", "_sorting", "parallel", "csr", "edges", "buckets", "build", "weights",
     "outcome", "memory", "graph", "laplacian", "lanczos", "krylov", "solve", "cycles",
     "multigrid", "iterative", "spectrum", "dense", "direct", "engines", "cost", "progress",
-    "kernel", "labels", "models", "extension", "points", "neighbours", "blocked", "affinity",
-    "selection", "transduction", "landmarks", "_docs", "_classifier", "estimators", "datasets",
-    "experiments", "report", "cli",
+    "kernel", "labels", "models", "elimination", "dirichlet", "baseline_models", "resolvents",
+    "extension",
+    "points", "neighbours", "blocked", "affinity", "selection", "unseen", "baseline_selection",
+    "transduction", "landmarks", "_docs", "_classifier", "baselines", "parameter_free",
+    "estimators", "datasets", "experiments", "report", "cli",
 ]  # fmt: skip
 
 

@@ -1,14 +1,16 @@
 """Labels for every node of a graph from a few labels, some of them wrong.
 
-The estimators `RobustGC`, `ZhouGC` and `BelkinGC` follow scikit-learn; the functions `robust`,
-`zhou`, `belkin` and the rest follow the paper, on a `Graph`.
+The estimators `RobustGC`, `ZhouGC`, `BelkinGC`, `HarmonicGC` and `PoissonGC` follow scikit-learn;
+the functions `robust`, `zhou`, `belkin` and the rest follow the paper, on a `Graph`.
 """
 
+from robustgc.baseline_models import harmonic, poisson
+from robustgc.baselines import BelkinGC, ZhouGC
 from robustgc.build import build_csr
 from robustgc.cost import Estimate, estimate
 from robustgc.csr import CSR
 from robustgc.engines import lambda_1
-from robustgc.estimators import BelkinGC, RobustGC, ZhouGC
+from robustgc.estimators import RobustGC
 from robustgc.extension import extend
 from robustgc.graph import Graph
 from robustgc.kernel import node_kernel
@@ -21,6 +23,7 @@ from robustgc.models import (
     zhou_path,
 )
 from robustgc.outcome import NotConvergedError, NotConvexError, Solution
+from robustgc.parameter_free import HarmonicGC, PoissonGC
 from robustgc.selection import leave_one_out
 from robustgc.spectrum import Spectrum, eigenpairs, full_spectrum
 
@@ -31,8 +34,10 @@ __all__ = [
     "BelkinGC",
     "Estimate",
     "Graph",
+    "HarmonicGC",
     "NotConvergedError",
     "NotConvexError",
+    "PoissonGC",
     "RobustGC",
     "Solution",
     "Spectrum",
@@ -44,9 +49,11 @@ __all__ = [
     "estimate",
     "extend",
     "full_spectrum",
+    "harmonic",
     "lambda_1",
     "leave_one_out",
     "node_kernel",
+    "poisson",
     "robust",
     "robust_path",
     "zhou",

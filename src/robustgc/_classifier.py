@@ -16,11 +16,12 @@ from robustgc import affinity as affinities
 from robustgc.affinity import Affinity
 from robustgc.csr import CSR
 from robustgc.graph import Graph
-from robustgc.labels import encode, recode
+from robustgc.labels import Labels, encode, recode
 from robustgc.landmarks import choose, cover
 from robustgc.outcome import Solution
+from robustgc.points import row_keys
 from robustgc.transduction import Certificate, Transduction, decide, transduce
-from robustgc.weights import Array
+from robustgc.weights import Array, Weights
 
 BLOCK = 2**24  # kernel values held at a time when new points are answered: 128 MB
 
@@ -48,6 +49,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _solve(self, graph: Graph, Y: Array, psd: bool) -> tuple[Solution, Certificate]:
         """Solve one connected component for a block of +1 / -1 / 0 columns."""
+
+    def _settled(self, W: Weights, labels: Labels) -> "GraphClassifier":
+        """Return the model with all parameters chosen; itself if there is nothing to choose."""
+        return self
 
     def _publish(self, certificate: Certificate) -> None:
         """Set the model's own fitted attributes from the largest component that was solved."""
@@ -95,10 +100,12 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
             ann=self.ann,
         )
         psd = affinity.positive_semidefinite
+        weights = affinity.weights()
+        settled = self._settled(weights, on_nodes)
         graph_answer = transduce(
-            affinity.weights(),
+            weights,
             on_nodes,
-            lambda graph, Y: self._solve(graph, Y, psd),
+            lambda graph, Y: settled._solve(graph, Y, psd),
             solves_one_class=self._solves_one_class,
             rounding=self._rounding,
         )
@@ -209,10 +216,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         known = self._rows
         if known is None:
             known = {}
-            for node, key in enumerate(_keys(self._X)):
+            for node, key in enumerate(row_keys(self._X)):
                 known.setdefault(key, []).append(node)
             self._rows = known
-        return [(row, known[key]) for row, key in enumerate(_keys(X)) if key in known]
+        return [(row, known[key]) for row, key in enumerate(row_keys(X)) if key in known]
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Check X the scikit-learn way; weight matrices are checked by `check_weights`."""
@@ -285,15 +292,3 @@ def _same(A: Any, B: Any) -> bool:
     if sp.issparse(A):
         return bool(A.nnz == B.nnz and (A != B).nnz == 0)
     return bool(np.array_equal(A, B))
-
-
-def _keys(X: Any) -> list[int]:
-    """Return a hash of each row's exact values; -0.0 counts as 0.0."""
-    if not sp.issparse(X):
-        return [hash(row.tobytes()) for row in np.ascontiguousarray(X) + 0.0]
-    X = X.copy()
-    X.sum_duplicates()
-    X.eliminate_zeros()
-    parts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-    columns = X.indices.astype(np.int64)
-    return [hash((columns[a:b].tobytes(), X.data[a:b].tobytes())) for a, b in parts]

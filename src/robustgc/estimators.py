@@ -1,16 +1,14 @@
-"""The paper's models as scikit-learn estimators: RobustGC, ZhouGC, BelkinGC."""
+"""The paper's model as a scikit-learn estimator: RobustGC."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
-
-import numpy as np
 
 from robustgc._classifier import GraphClassifier
 from robustgc._docs import documented
 from robustgc.cost import refuse_if_too_large
 from robustgc.engines import Options, precision, solve_robust
-from robustgc.graph import KINDS, Graph
-from robustgc.models import belkin, bound, zhou
+from robustgc.graph import Graph
+from robustgc.models import bound
 from robustgc.outcome import Shifts, Solution
 from robustgc.progress import Progress
 from robustgc.transduction import Certificate
@@ -130,141 +128,3 @@ class RobustGC(GraphClassifier):
         self.eigen_residual_ = certificate.eigen_residual
         self.history_ = certificate.history
         self.solver_ = certificate.history[-1].solver if certificate.history else "none"
-
-
-@documented
-class ZhouGC(GraphClassifier):
-    """The method of Zhou et al. (section 2.3 of the paper): ``(L_N + gamma I) f = gamma y``.
-
-    Parameters
-    ----------
-    gamma : float, default=1.0
-        Trade-off between fitting the labels and smoothness, > 0.
-    <shared>
-
-    Attributes
-    ----------
-    <answers>
-
-    Examples
-    --------
-    >>> from robustgc import ZhouGC
-    >>> W = [[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]]
-    >>> ZhouGC(affinity="precomputed").fit(W, ["a", "", "", "b"]).transduction_
-    array(['a', 'a', 'b', 'b'], dtype='<U1')
-    """
-
-    # f has the sign of the labels all over a component with one class.
-    _solves_one_class = True
-    # Values decay with the distance to labels, with their sign kept: only 0 is a tie, and what
-    # rounding leaves of one beside the two sides that cancel.
-    _rounding = 0.0
-    _cancelled = 64 * float(np.finfo(float).eps)
-
-    def __init__(
-        self,
-        gamma: float = 1.0,
-        *,
-        affinity: Any = "knn",
-        sigma: float | None = None,
-        scale: float = 2.0,
-        self_loops: bool = True,
-        n_neighbors: int | None = None,
-        ann: bool | str = "auto",
-        landmarks: int | None = None,
-        unlabeled: object = None,
-    ) -> None:
-        self.gamma = gamma
-        self.affinity = affinity
-        self.sigma = sigma
-        self.scale = scale
-        self.self_loops = self_loops
-        self.n_neighbors = n_neighbors
-        self.ann = ann
-        self.landmarks = landmarks
-        self.unlabeled = unlabeled
-
-    def _check_parameters(self) -> None:
-        if not isinstance(self.gamma, Real) or not 0 < self.gamma < np.inf:
-            raise ValueError(f"gamma={self.gamma!r} is not allowed; it must be a number > 0.")
-
-    def _solve(self, graph: Graph, Y: Array, psd: bool) -> tuple[Solution, Certificate]:
-        gamma = float(self.gamma)
-        both = zhou(graph, np.column_stack([Y, np.abs(Y[:, :1])]), gamma=gamma)
-        # Both signs add up to the solution for |y|; what is left of a tie is rounding beside it.
-        f, size = both.f[:, :-1], both.f[:, -1:]
-        tie = (f.shape[1] == 1) & (np.abs(f) <= self._cancelled * size)
-        solution = Solution(np.where(tie, 0.0, f), both.residual, both.n_iter)
-        return solution, Certificate(
-            graph.n, solution.residual, solution.n_iter, extension=-gamma, gamma=gamma
-        )
-
-
-@documented
-class BelkinGC(GraphClassifier):
-    """The method of Belkin and Niyogi (section 2.2): least squares on the first eigenvectors.
-
-    Parameters
-    ----------
-    n_vectors : int, default=10
-        Number of Laplacian eigenvectors, at least 1. A component with fewer nodes uses all of
-        its own.
-    laplacian : {"normalized", "combinatorial"}, default="normalized"
-        The paper's text says combinatorial; its numbers come from the normalised one.
-    <shared>
-
-    Attributes
-    ----------
-    <answers>
-
-    Notes
-    -----
-    New points get the weighted average of the decision values around them.
-
-    Examples
-    --------
-    >>> from robustgc import BelkinGC
-    >>> W = [[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]]
-    >>> BelkinGC(2, affinity="precomputed").fit(W, ["a", "", "", "b"]).transduction_
-    array(['a', 'a', 'b', 'b'], dtype='<U1')
-    """
-
-    def __init__(
-        self,
-        n_vectors: int = 10,
-        *,
-        laplacian: str = "normalized",
-        affinity: Any = "knn",
-        sigma: float | None = None,
-        scale: float = 2.0,
-        self_loops: bool = True,
-        n_neighbors: int | None = None,
-        ann: bool | str = "auto",
-        landmarks: int | None = None,
-        unlabeled: object = None,
-    ) -> None:
-        self.n_vectors = n_vectors
-        self.laplacian = laplacian
-        self.affinity = affinity
-        self.sigma = sigma
-        self.scale = scale
-        self.self_loops = self_loops
-        self.n_neighbors = n_neighbors
-        self.ann = ann
-        self.landmarks = landmarks
-        self.unlabeled = unlabeled
-
-    def _check_parameters(self) -> None:
-        if not isinstance(self.n_vectors, Integral) or self.n_vectors < 1:
-            raise ValueError(
-                f"n_vectors={self.n_vectors!r} is not allowed; it must be a whole number >= 1."
-            )
-        if self.laplacian not in KINDS:
-            raise ValueError(
-                f"laplacian={self.laplacian!r} is unknown; it must be one of {', '.join(KINDS)}."
-            )
-
-    def _solve(self, graph: Graph, Y: Array, psd: bool) -> tuple[Solution, Certificate]:
-        p = min(int(self.n_vectors), graph.n)
-        solution = belkin(graph, Y, n_vectors=p, laplacian=self.laplacian)
-        return solution, Certificate(graph.n, solution.residual, solution.n_iter, extension=0.0)

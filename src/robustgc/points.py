@@ -105,3 +105,15 @@ def k_smallest(
     marked = np.empty(len(rows), dtype=bool)
     marked[order] = rank < k
     return marked
+
+
+def row_keys(X: Any) -> list[int]:
+    """Return a hash of each row's exact values; -0.0 counts as 0.0."""
+    if not sp.issparse(X):
+        return [hash(row.tobytes()) for row in np.ascontiguousarray(X) + 0.0]
+    X = X.copy()
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    parts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+    columns = X.indices.astype(np.int64)
+    return [hash((columns[a:b].tobytes(), X.data[a:b].tobytes())) for a, b in parts]

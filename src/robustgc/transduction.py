@@ -44,6 +44,10 @@ class Certificate:
         NaN where the model has none.
     history : tuple of Attempt
         The engines that were tried; the last one answered.
+    smooth : bool
+        Whether f itself varies slowly along edges (HarmonicGC), rather than f / sqrt(d).
+    selection : tuple of Candidate
+        How the parameter was chosen, if it was.
     """
 
     n_nodes: int
@@ -55,6 +59,8 @@ class Certificate:
     condition_bound: float = np.nan
     eigen_residual: float = np.nan
     history: tuple[Attempt, ...] = ()
+    smooth: bool = False
+    selection: tuple[Any, ...] = ()
 
 
 Model: TypeAlias = Callable[[Graph, Array], tuple[Solution, Certificate]]
@@ -88,10 +94,13 @@ class Transduction:
                 f_x[here[near]] = self.constants[c]
             elif c in self.certificates:
                 rows = k_x[here][:, nodes] if count > 1 else k_x[here]
-                gamma = self.certificates[c].extension
+                gamma, plain = self.certificates[c].extension, self.certificates[c].smooth
                 f = self.f[nodes]
                 present = np.isfinite(f[0])
-                reached = extend(self.d[nodes], f[:, present], rows, k_xx[here], gamma=gamma)
+                d = np.ones(len(nodes)) if plain else self.d[nodes]
+                reached = extend(d, f[:, present], rows, k_xx[here], gamma=gamma)
+                if plain:  # the weighted average itself, without the factor sqrt(d_x)
+                    reached /= np.sqrt(pull[here, c])[:, None]
                 f_x[np.ix_(here, present)] = reached
                 f_x[np.ix_(here, ~present)] = np.where(np.isnan(reached[:, :1]), np.nan, -np.inf)
         return f_x
@@ -140,7 +149,9 @@ def transduce(
             for k in np.setdiff1d(np.arange(f.shape[1]), present):
                 f[nodes, k] = -np.inf
         # Beside a node of high degree, a small f may be a clear answer: f grows with sqrt(d).
-        smooth: Array = solution.f / graph._sqrt_d[:, None]
+        smooth: Array = solution.f / (
+            1.0 if certificates[int(c)].smooth else graph._sqrt_d[:, None]
+        )
         # What an iteration leaves undecided: its residual, spread over the nodes.
         spread = solution.residual * float(np.sqrt(np.mean(smooth**2))) if rounding else 0.0
         tie = max(rounding * max(float(smooth.max()), -float(smooth.min())), spread)

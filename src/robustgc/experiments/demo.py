@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.semi_supervised import LabelSpreading
 
+from robustgc.baselines import BelkinGC, ZhouGC
 from robustgc.datasets import Dataset, load_polblogs
-from robustgc.estimators import BelkinGC, RobustGC, ZhouGC
+from robustgc.estimators import RobustGC
 from robustgc.graph import Graph
 from robustgc.labels import draw, flip
 from robustgc.selection import leave_one_out

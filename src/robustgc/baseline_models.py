@@ -1,0 +1,146 @@
+"""Models beside the paper's own that have no parameter: labels are +1, -1 and 0 for unlabelled.
+
+`harmonic` keeps every label as it is; `poisson` is where RobustGC goes as gamma goes to 0.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robustgc import multigrid
+from robustgc.dense import filtered, system_residual
+from robustgc.dirichlet import PROBE, SIEGE, dirichlet
+from robustgc.graph import SMALL, Graph
+from robustgc.models import _label_columns
+from robustgc.outcome import Solution
+from robustgc.solve import conjugate_gradients, relative_residual, solve_shifted
+from robustgc.spectrum import full_spectrum, tiny_modes
+from robustgc.weights import Array
+
+_FAILURES = (MemoryError, RuntimeError, ValueError, np.linalg.LinAlgError)
+
+
+def harmonic(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
+    """Keep the labels and give every other node the mean of its neighbours, by weight.
+
+    Zhu, Ghahramani and Lafferty (2003): ``L_uu f_u = -L_ul y_l`` with the combinatorial Laplacian
+    ``L = D - W``, u the unlabelled and l the labelled nodes. Labels are taken as certain; wrong
+    ones are kept too. Self-loops cancel in ``D - W``.
+
+    Parameters
+    ----------
+    graph : Graph
+    y : array-like, shape (N,) or (N, columns)
+        +1 and -1 for labels, 0 for unlabelled; at least one label in every column.
+    tol : float
+        Relative residual asked of iterations (more than 1500 unlabelled nodes).
+
+    Returns
+    -------
+    Solution
+        ``f`` lies between the smallest and the largest label, and equals y on labelled nodes.
+
+    Raises
+    ------
+    NotConvergedError
+        No method reached the tolerance.
+
+    Examples
+    --------
+    >>> from robustgc import Graph, harmonic
+    >>> chain = Graph([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> harmonic(chain, [1, 0, 0, -1]).f.round(4)
+    array([ 1.    ,  0.8333, -0.8333, -1.    ])
+    """
+    Y = _label_columns(graph, y)
+    columns = Y.reshape(graph.n, -1)
+    together: dict[bytes, list[int]] = {}
+    for k, given in enumerate(columns.T != 0):
+        if not given.any():
+            raise ValueError(
+                f"Column {k} of y has no label, so that every constant is harmonic. Label at "
+                "least one node with +1 or -1, or leave the column out."
+            )
+        together.setdefault(given.tobytes(), []).append(k)
+    f, residual, n_iter = np.empty_like(columns), 0.0, 0
+    for alike in together.values():  # columns that label the same nodes share one system
+        found = dirichlet(graph, columns[:, alike[0]] != 0, columns[:, alike], tol)
+        f[:, alike] = found.f
+        residual, n_iter = max(residual, found.residual), max(n_iter, found.n_iter)
+    return Solution(f.reshape(Y.shape), residual, n_iter)
+
+
+def poisson(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
+    """Solve ``L_N f = P0 y`` on the complement of v0: `robust` over gamma, as gamma goes to 0.
+
+    ``f = sum_l (v_l' y) v_l / lambda_l`` over the non-trivial eigenpairs, that is Poisson learning
+    with the normalised Laplacian.
+
+    Parameters
+    ----------
+    graph : Graph
+    y : array-like, shape (N,) or (N, columns)
+        +1 and -1 for labels, 0 for unlabelled.
+    tol : float
+        Relative residual asked of iterations (graphs above 1500 nodes).
+
+    Returns
+    -------
+    Solution
+        Modes with eigenvalues below 1e-6 may be answered in closed form and are then left out of
+        the residual, which could not resolve them.
+
+    Raises
+    ------
+    NotConvergedError
+        No method reached the tolerance.
+
+    Examples
+    --------
+    >>> from robustgc import Graph, poisson
+    >>> chain = Graph([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> poisson(chain, [1, 0, 0, -1]).f.round(4)
+    array([ 6. ,  5.2440, -5.2440, -6. ])
+    """
+    Y = _label_columns(graph, y)
+    columns = Y.reshape(graph.n, -1)
+    if graph.n <= SMALL:
+        weights = np.append(0.0, 1.0 / full_spectrum(graph).values[1:])
+        f = filtered(graph, columns, [weights])[0]
+        residual = system_residual(graph, f, columns, 1.0, 0.0, tiny_modes(graph).vectors)
+        return Solution(f.reshape(Y.shape), residual)
+    found = _by_products(graph, graph.P0(columns), tol) or _with_closed_modes(graph, columns, tol)
+    return Solution(found.f.reshape(Y.shape), found.residual, found.n_iter)
+
+
+def _by_products(graph: Graph, b: Array, tol: float) -> Solution | None:
+    """Solve by conjugate gradients, plain and then with multigrid; None where both stall."""
+    L, sparse = multigrid.operator(graph), multigrid.possible(graph)
+    sizes = np.sqrt(np.einsum("ij,ij->j", b, b))
+
+    def apply(x: Array) -> Array:
+        return graph.P0(L(x))
+
+    x, steps = np.zeros_like(b), 0
+    for smooth in (False, True) if sparse else (False,):
+        limit = 300 if smooth else PROBE if sparse else SIEGE
+        try:
+            cycle = multigrid.hierarchy(graph) if smooth else graph.P0
+            x, n_iter = conjugate_gradients(
+                apply, b, cycle, graph.P0, goal=tol * sizes, limit=limit, start=x
+            )
+        except _FAILURES:
+            continue
+        steps += n_iter
+        residual = relative_residual(apply(x) - b, b)
+        if residual <= 10 * tol:
+            return Solution(x, residual, steps)
+    return None
+
+
+def _with_closed_modes(graph: Graph, Y: Array, tol: float) -> Solution:
+    """Answer tiny modes in closed form and solve for the others through a factorisation."""
+    modes = tiny_modes(graph)
+    V = modes.vectors
+    rest = solve_shifted(graph, Y, 0.0, off=V, tol=tol)
+    weights = np.append(0.0, 1.0 / modes.values[1:])
+    return Solution(rest.f + V @ ((V.T @ Y).T * weights).T, rest.residual, rest.n_iter)

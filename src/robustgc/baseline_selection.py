@@ -1,0 +1,130 @@
+"""ZhouGC's gamma and BelkinGC's number of eigenvectors, chosen from the labels alone.
+
+Every label is judged by what the model says of it unseen. One choice for the whole graph, from the
+labels of all pieces with two classes or more; each piece is solved by itself, as in the fit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robustgc.graph import SMALL, Graph
+from robustgc.labels import Labels
+from robustgc.spectrum import eigenpairs
+from robustgc.unseen import Piece, belkin_unseen, determined, zhou_unseen
+from robustgc.weights import Array, Weights, components
+
+GAMMAS = tuple(float(gamma) for gamma in np.logspace(-3, 1, 9))
+MOST_VECTORS = 64
+MOST_OF_LARGE = 10  # eigenvectors deep in the bulk of a large graph take minutes each
+_ROUNDING = 64 * float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A value of the parameter and how the labels judged it.
+
+    Attributes
+    ----------
+    candidate : float
+        The value.
+    accuracy : float
+        Share of the labels that the model gives back when it has not seen them. A label that is
+        the only one of its class in its piece counts as a miss.
+    margin : float
+        Mean lead of the label's own class over the best other one, between -1 and 1: the second
+        criterion.
+    chosen : bool
+    """
+
+    candidate: float
+    accuracy: float
+    margin: float
+    chosen: bool
+
+
+def pieces(W: Weights, labels: Labels) -> list[Piece]:
+    """Return the components that have labels of two classes or more."""
+    count, number = components(W)
+    if count == 1:
+        return [Piece(Graph._trusted(W), labels.codes)]
+    order = np.argsort(number, kind="stable")
+    ends = np.cumsum(np.bincount(number, minlength=count))
+    found = []
+    for c in np.unique(number[labels.codes >= 0]):
+        nodes = order[ends[c - 1] if c else 0 : ends[c]]
+        codes = labels.codes[nodes]
+        if len(np.unique(codes[codes >= 0])) > 1:
+            found.append(Piece(Graph._trusted(W, nodes), codes))
+    return found
+
+
+def choose_gamma(
+    parts: Sequence[Piece], n_classes: int, gammas: Sequence[float] = GAMMAS
+) -> tuple[Candidate, ...]:
+    """Judge every gamma of ZhouGC; empty if no piece has two classes."""
+    if not parts:
+        return ()
+    unseen = [zhou_unseen(part, n_classes, gammas) for part in parts]
+    judged = []
+    for k, gamma in enumerate(gammas):
+        leads = [_leads(found[k], part) for found, part in zip(unseen, parts, strict=True)]
+        judged.append((gamma, np.concatenate(leads)))
+    return _ranked(judged)
+
+
+def choose_n_vectors(
+    parts: Sequence[Piece], n_classes: int, laplacian: str
+) -> tuple[Candidate, ...]:
+    """Judge numbers of eigenvectors from the number of classes up; empty if there is none to judge.
+
+    A number is no candidate if the piece with most labels does not determine the fit without each
+    of them. Smaller pieces may: there the fit of least norm is taken, as in `belkin`.
+    """
+    if not parts:
+        return ()
+    main = max(range(len(parts)), key=lambda k: len(parts[k].labelled))
+    large = max(part.graph.n for part in parts) > SMALL
+    limit = max(MOST_OF_LARGE, 2 * n_classes) if large else MOST_VECTORS
+    most = min(limit, len(parts[main].labelled) - 1, parts[main].graph.n)
+    if most < n_classes:
+        return ()
+    bases = [
+        eigenpairs(part.graph, min(most, part.graph.n), laplacian).vectors[part.labelled]
+        for part in parts
+    ]
+    judged = []
+    for p in np.unique(np.geomspace(n_classes, most, 9).round().astype(int)):
+        if determined(bases[main][:, :p]) is None:
+            continue
+        leads = [
+            _leads(belkin_unseen(basis[:, :p], Y), part)
+            for part, basis in zip(parts, bases, strict=True)
+            for Y in [part.one_hot(n_classes)]
+        ]
+        judged.append((int(p), np.concatenate(leads)))
+    return _ranked(judged)
+
+
+def _leads(F: Array, part: Piece) -> Array:
+    """Return by how much, from -1 to 1, every label's own class leads the others."""
+    rows, codes = np.arange(len(F)), part.codes[part.labelled]
+    own, F = F[rows, codes], F.copy()
+    F[rows, codes] = -np.inf
+    best = F.max(axis=1)
+    lead = np.where(np.isinf(own), -1.0, 1.0)  # no label left of its class; of any other
+    both = np.isfinite(own) & np.isfinite(best)
+    size = np.abs(own[both]) + np.abs(best[both])
+    lead[both] = (own[both] - best[both]) / np.where(size > 0, size, 1.0)
+    return lead
+
+
+def _ranked(judged: Sequence[tuple[float, Array]]) -> tuple[Candidate, ...]:
+    """Mark the best: most labels given back, then the largest mean lead, then the first."""
+    scores = [(float(np.mean(lead > _ROUNDING)), float(np.mean(lead))) for _, lead in judged]
+    best = scores.index(max(scores)) if scores else -1
+    return tuple(
+        Candidate(value, *score, chosen=k == best)
+        for k, ((value, _), score) in enumerate(zip(judged, scores, strict=True))
+    )
