@@ -4,13 +4,14 @@ The estimators `RobustGC`, `ZhouGC`, `BelkinGC`, `HarmonicGC` and `PoissonGC` fo
 the functions `robust`, `zhou`, `belkin` and the rest follow the paper, on a `Graph`.
 """
 
+from robustgc.audit import LabelIssue, LabelIssues
 from robustgc.baseline_models import harmonic, poisson
 from robustgc.baselines import BelkinGC, ZhouGC
 from robustgc.build import build_csr
 from robustgc.cost import Estimate, estimate
 from robustgc.csr import CSR
 from robustgc.engines import lambda_1
-from robustgc.estimators import RobustGC
+from robustgc.estimators import RobustGC, find_label_issues
 from robustgc.extension import extend
 from robustgc.graph import Graph
 from robustgc.kernel import node_kernel
@@ -35,6 +36,8 @@ __all__ = [
     "Estimate",
     "Graph",
     "HarmonicGC",
+    "LabelIssue",
+    "LabelIssues",
     "NotConvergedError",
     "NotConvexError",
     "PoissonGC",
@@ -48,6 +51,7 @@ __all__ = [
     "eigenpairs",
     "estimate",
     "extend",
+    "find_label_issues",
     "full_spectrum",
     "harmonic",
     "lambda_1",

@@ -50,12 +50,25 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _solve(self, graph: Graph, Y: Array, psd: bool) -> tuple[Solution, Certificate]:
         """Solve one connected component for a block of +1 / -1 / 0 columns."""
 
-    def _settled(self, W: Weights, labels: Labels) -> "GraphClassifier":
+    def _settled(
+        self, W: Weights, labels: Labels, chosen: NDArray[Any] | None
+    ) -> "GraphClassifier":
         """Return the model with all parameters chosen; itself if there is nothing to choose."""
         return self
 
+    def _adjusted(self, answer: Transduction) -> Transduction:
+        """Return the answer on the graph with what is known beside the labels."""
+        return answer
+
     def _publish(self, certificate: Certificate) -> None:
         """Set the model's own fitted attributes from the largest component that was solved."""
+
+    def _weighted(self, labels: Labels) -> Labels:
+        """Return the labels that count; all of them unless a subclass weighs them."""
+        return labels
+
+    def _adopt(self, settled: "GraphClassifier") -> None:
+        """Keep what the settled model has learned beside its answer."""
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Answer for every node from the labels of a few.
@@ -85,7 +98,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _fit(self, X: Any, y: ArrayLike) -> Self:
         X = self._read(X, reset=True)
-        labels = encode(y, n_nodes=X.shape[0], unlabeled=self.unlabeled)
+        labels = self._weighted(encode(y, n_nodes=X.shape[0], unlabeled=self.unlabeled))
         nodes, on_nodes, chosen = X, labels, None
         if self.landmarks is not None:
             chosen = choose(self.landmarks, labels.codes, self.affinity)
@@ -101,14 +114,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         )
         psd = affinity.positive_semidefinite
         weights = affinity.weights()
-        settled = self._settled(weights, on_nodes)
-        graph_answer = transduce(
-            weights,
-            on_nodes,
-            lambda graph, Y: settled._solve(graph, Y, psd),
-            solves_one_class=self._solves_one_class,
-            rounding=self._rounding,
-        )
+        settled = self._settled(weights, on_nodes, chosen)
+        graph_answer = self._answered(weights, on_nodes, settled, psd)
         answer = graph_answer
         if chosen is not None:
             rest = np.setdiff1d(np.arange(X.shape[0]), chosen)
@@ -116,9 +123,22 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         # Only now: a fit that fails leaves the estimator as it was.
         self._X, self._affinity, self._labels, self._answer = X, affinity, labels, answer
         self._graph_answer = graph_answer  # what new points are answered from
+        self._adopt(settled)
         self._rows: dict[int, list[int]] | None = None
         self._set_fitted(answer)
         return self
+
+    def _answered(
+        self, W: Weights, labels: Labels, settled: "GraphClassifier", psd: bool
+    ) -> Transduction:
+        answer = transduce(
+            W,
+            labels,
+            lambda graph, Y: settled._solve(graph, Y, psd),
+            solves_one_class=self._solves_one_class,
+            rounding=self._rounding,
+        )
+        return self._adjusted(answer)
 
     def _set_fitted(self, answer: Transduction) -> None:
         self.classes_ = self._labels.classes

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robustgc._classifier import GraphClassifier
 from robustgc._docs import documented
@@ -101,7 +102,7 @@ class ZhouGC(_Tuned):
                 "choose it by the labels."
             )
 
-    def _settled(self, W: Weights, labels: Labels) -> Self:
+    def _settled(self, W: Weights, labels: Labels, chosen: NDArray[Any] | None) -> Self:
         if self.gamma != "auto":
             return self
         return self._with("gamma", choose_gamma(pieces(W, labels), len(labels.classes)), 1.0)
@@ -204,7 +205,7 @@ class BelkinGC(_Tuned):
                 f"laplacian={self.laplacian!r} is unknown; it must be one of {', '.join(KINDS)}."
             )
 
-    def _settled(self, W: Weights, labels: Labels) -> Self:
+    def _settled(self, W: Weights, labels: Labels, chosen: NDArray[Any] | None) -> Self:
         if self.n_vectors != "auto":
             return self
         parts, n_classes = pieces(W, labels), len(labels.classes)

@@ -1,18 +1,28 @@
 """The paper's model as a scikit-learn estimator: RobustGC."""
 
-from numbers import Real
-from typing import Any
+from collections.abc import Mapping
+from copy import copy
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from robustgc._classifier import GraphClassifier
 from robustgc._docs import documented
-from robustgc.cost import refuse_if_too_large
-from robustgc.engines import Options, precision, solve_robust
+from robustgc.audit import LabelIssues
+from robustgc.audit import label_issues as judge
+from robustgc.engines import Options
 from robustgc.graph import Graph
-from robustgc.models import bound
-from robustgc.outcome import Shifts, Solution
+from robustgc.labels import Labels, changed_labels
+from robustgc.outcome import Solution
+from robustgc.priors import check_priors, label_sizes, with_shares
 from robustgc.progress import Progress
-from robustgc.transduction import Certificate
-from robustgc.weights import Array
+from robustgc.queries import queries
+from robustgc.task import Model, Task
+from robustgc.transduction import Certificate, Transduction
+from robustgc.weights import Array, Weights
 
 
 @documented
@@ -63,8 +73,11 @@ class RobustGC(GraphClassifier):
 
     def __init__(
         self,
-        eta: float = 0.9,
+        eta: float | str = "auto",
         *,
+        n_modes: int | str = "auto",
+        class_weight: str | None = None,
+        priors: Any = None,
         affinity: Any = "knn",
         sigma: float | None = None,
         scale: float = 2.0,
@@ -78,6 +91,9 @@ class RobustGC(GraphClassifier):
         dtype: str = "auto",
         verbose: bool = False,
     ) -> None:
+        self.n_modes = n_modes
+        self.class_weight = class_weight
+        self.priors = priors
         self.solver = solver
         self.tol = tol
         self.dtype = dtype
@@ -92,31 +108,157 @@ class RobustGC(GraphClassifier):
         self.landmarks = landmarks
         self.unlabeled = unlabeled
 
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Answer for every node from the labels of a few.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (N, n_features) or (N, N)
+            Points, or the weight matrix if ``affinity="precomputed"``.
+        y : array-like, shape (N,)
+            Labels: text, integers or booleans. -1, "", None and NaN mean unlabelled.
+        sample_weight : array-like, shape (N,), default=None
+            How much every label counts, 0 or more; 0 leaves the label out, the node stays. Entries
+            of unlabelled nodes do not matter.
+
+        Returns
+        -------
+        self
+        """
+        before = vars(self).get("_sizes")
+        self._sizes = sample_weight
+        try:
+            return super().fit(X, y)
+        except BaseException:
+            self._sizes = before
+            raise
+
     def _check_parameters(self) -> None:
-        if not isinstance(self.eta, Real) or not 0 < self.eta < 1:
+        if self.eta != "auto" and (not isinstance(self.eta, Real) or not 0 < self.eta < 1):
             raise ValueError(
-                f"eta={self.eta!r} is not allowed; it must be strictly between 0 and 1, since "
-                "gamma = eta * lambda_1 must be below lambda_1 (Theorem 1). The default is 0.9."
+                f"eta={self.eta!r} is not allowed; it must be 'auto' or strictly between 0 and 1, "
+                "since gamma = eta * lambda_q must be below lambda_q (Theorem 1). The paper's "
+                "parameter-free choice is 0.9."
+            )
+        q = self.n_modes
+        if q != "auto" and (not isinstance(q, Integral) or isinstance(q, bool) or q < 1):
+            raise ValueError(
+                f"n_modes={q!r} is not allowed; it must be 'auto' or a whole number >= 1. 1 is the "
+                "paper's model."
+            )
+        if self.class_weight not in (None, "balanced"):
+            raise ValueError(
+                f"class_weight={self.class_weight!r} is not allowed; it must be None or 'balanced'."
             )
         self._options()
 
-    def _solve(self, graph: Graph, Y: Array, psd: bool) -> tuple[Solution, Certificate]:
-        refuse_if_too_large(graph, Y.shape[1], precision(graph, self._options())[0])
-        with Progress(bool(self.verbose)) as progress:
-            options = self._options(progress.watch)
-            outcome, history = solve_robust(graph, Y, Shifts(etas=[float(self.eta)]), options)
-        solution, gamma, limit = outcome.solutions[0], outcome.gammas[0], outcome.lambda_1
-        return solution, Certificate(
-            graph.n,
-            solution.residual,
-            solution.n_iter,
-            extension=gamma,
-            lambda_1=limit,
-            gamma=gamma,
-            condition_bound=bound(limit, gamma, positive_semidefinite=psd),
-            eigen_residual=outcome.eigen_residual,
-            history=history,
+    def _weighted(self, labels: Labels) -> Labels:
+        sizes, kept = label_sizes(self._sizes, labels)
+        self._sizes = sizes
+        self._shares = check_priors(self.priors, kept)
+        return kept
+
+    def _settled(self, W: Weights, labels: Labels, chosen: NDArray[Any] | None) -> "RobustGC":
+        settled = copy(self)
+        sizes = self._sizes if chosen is None else self._sizes[chosen]
+        settled._task = Task(W, labels, sizes, self._model())
+        return settled
+
+    def _model(self) -> Model:
+        return Model(
+            None if self.eta == "auto" else float(self.eta),
+            None if self.n_modes == "auto" else int(self.n_modes),
+            self.class_weight == "balanced",
         )
+
+    def _solve(self, graph: Graph, Y: Array, psd: bool) -> tuple[Solution, Certificate]:
+        with Progress(bool(self.verbose)) as progress:
+            return self._task.solve(graph, Y, psd, self._options(progress.watch))
+
+    def _adjusted(self, answer: Transduction) -> Transduction:
+        return answer if self._shares is None else with_shares(answer, self._shares)
+
+    def _adopt(self, settled: GraphClassifier) -> None:
+        self._task = settled._task  # type: ignore[attr-defined]
+
+    def label_issues(self) -> LabelIssues:
+        """Return every given label with the suspicion that it is wrong, the worst first.
+
+        Each label is judged by the others: what the model says of its node when it does not see
+        it. Exact, without refitting; with many labels on a large graph a tenth of them (a fifth
+        from 100,000 nodes) is left out at a time.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from robustgc import RobustGC
+        >>> W = np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3))
+        >>> W[2, 3] = W[3, 2] = 0.1
+        >>> clf = RobustGC(affinity="precomputed").fit(W, ["a", "a", "", "b", "a", "b"])
+        >>> worst = next(iter(clf.label_issues()))
+        >>> worst.node, worst.given, worst.suggested
+        (4, np.str_('a'), np.str_('b'))
+        """
+        check_is_fitted(self)
+        task, options = self._task, self._options()
+        rulings = [(task.ruling(p, options), p.nodes, p.classes) for p in task.pieces.values()]
+        return judge(rulings, task.labels)
+
+    def update(self, labels: Mapping[int, Any]) -> Self:
+        """Change some labels and answer again, without fitting the graph part anew.
+
+        Only the difference is solved for, with the members and the trust that the fit gave; a new
+        label counts fully. Fit again to weigh all labels anew.
+
+        Parameters
+        ----------
+        labels : mapping
+            From node to its new label; None, or the unlabelled marker, takes the label away.
+
+        Examples
+        --------
+        >>> from robustgc import RobustGC
+        >>> W = [[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]]
+        >>> clf = RobustGC(affinity="precomputed").fit(W, ["a", "", "b", "b"])
+        >>> clf.update({2: None, 1: "a"}).transduction_
+        array(['a', 'a', 'b', 'b'], dtype='<U1')
+        """
+        check_is_fitted(self)
+        if self.landmarks is not None:
+            raise ValueError(
+                "update is not possible with landmarks, which depend on the labels; fit again."
+            )
+        changed = changed_labels(self._labels, labels)
+        sizes = np.where((self._labels.codes < 0) & (changed.codes >= 0), 1.0, self._sizes)
+        settled = copy(self)
+        task = self._task
+        settled._task = Task(task.W, changed, sizes, task.model, task.pieces)
+        psd = self._affinity.positive_semidefinite
+        self._shares = check_priors(self.priors, changed)
+        answer = self._answered(task.W, changed, settled, psd)
+        self._labels, self._sizes = changed, sizes
+        self._answer = self._graph_answer = answer
+        self._adopt(settled)
+        self._set_fitted(answer)
+        return self
+
+    def suggest_queries(self, n: int = 1) -> NDArray[np.int64]:
+        """Return the nodes to label next: those least certain and most influential.
+
+        Nodes are taken one by one. In the space of the modes that the model lifts, each node is a
+        point; labelled ones make their surroundings known. The next node is the one with the
+        largest product of what is still unknown there (its variance, given the labelled and the
+        nodes taken before) and how close its two best classes are.
+
+        Parameters
+        ----------
+        n : int
+            How many; fewer if fewer are left without a label.
+        """
+        check_is_fitted(self)
+        if not isinstance(n, Integral) or n < 1:
+            raise ValueError(f"n={n!r} is not allowed; it must be a whole number >= 1.")
+        return queries(self._task, self._graph_answer, int(n), self._options())
 
     def _options(self, watch: Any = None) -> Options:
         return Options(str(self.solver), self.tol, str(self.dtype), watch)
@@ -128,3 +270,32 @@ class RobustGC(GraphClassifier):
         self.eigen_residual_ = certificate.eigen_residual
         self.history_ = certificate.history
         self.solver_ = certificate.history[-1].solver if certificate.history else "none"
+        self.selection_ = certificate.selection
+        best = certificate.selection[0] if certificate.selection else None
+        model = self._model()
+        self.eta_ = best.eta if best else model.eta if model.eta is not None else np.nan
+        self.n_modes_ = best.n_modes if best else model.n_modes or 1
+
+
+def find_label_issues(W: Any, y: ArrayLike, **options: Any) -> LabelIssues:
+    """Return which of the given labels are suspicious, without keeping an estimator.
+
+    Parameters
+    ----------
+    W : array, sparse matrix or CSR, shape (N, N)
+        The weights of the graph; or points, with ``affinity="knn"`` among the options.
+    y : array-like, shape (N,)
+        Labels, as in `RobustGC.fit`.
+    **options
+        Parameters of `RobustGC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustgc import find_label_issues
+    >>> W = np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3))
+    >>> W[2, 3] = W[3, 2] = 0.1
+    >>> find_label_issues(W, ["a", "a", "", "b", "a", "b"]).node[0]
+    np.int64(4)
+    """
+    return RobustGC(**{"affinity": "precomputed", **options}).fit(W, y).label_issues()

@@ -1,0 +1,192 @@
+"""The report of wrong labels: what the other labels say of every label that was given."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc.auto import Ruling
+from robustgc.labels import Labels
+from robustgc.weights import Array
+
+_WITNESSES = 3
+_EXPLAINED = 200  # labels that get their evidence on graphs where it takes a solve
+
+
+@dataclass(frozen=True)
+class LabelIssue:
+    """One given label: the row of a `LabelIssues` table."""
+
+    node: int
+    given: Any
+    suggested: Any
+    suspicion: float
+    margin: float
+    evidence: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class LabelIssues:
+    """All given labels, the most suspicious first; every column is an array.
+
+    ``pandas.DataFrame(issues.columns())`` makes a frame of it.
+
+    Attributes
+    ----------
+    node : ndarray of int
+    given, suggested : ndarray
+        The label, and the class that the others speak for.
+    suspicion : ndarray
+        Probability that the label is wrong, from 0 to 1.
+    margin : ndarray
+        What the model gives the label's own class, when it does not see the label, less what it
+        gives the best other one: from -1 to 1.
+    evidence : ndarray of tuple
+        The labelled nodes that speak most against the given label, the strongest first.
+    judged : ndarray of bool
+        False where nothing speaks for or against: the only class in its component, or the only
+        label of its class. The suspicion is then the share of wrong labels overall.
+    noise_rate : float
+        Estimated share of wrong labels.
+    pairs : ndarray, shape (K, K)
+        Estimated share of labels by given class (row) and true class (column); sums to 1.
+    classes : ndarray, shape (K,)
+    """
+
+    node: NDArray[np.int64]
+    given: NDArray[Any]
+    suggested: NDArray[Any]
+    suspicion: Array
+    margin: Array
+    evidence: NDArray[np.object_]
+    judged: NDArray[np.bool_]
+    noise_rate: float
+    pairs: Array
+    classes: NDArray[Any]
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns by name."""
+        names = ("node", "given", "suggested", "suspicion", "margin", "evidence", "judged")
+        return {name: getattr(self, name) for name in names}
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    def __iter__(self) -> Iterator[LabelIssue]:
+        for k in range(len(self)):
+            yield LabelIssue(
+                int(self.node[k]),
+                self.given[k],
+                self.suggested[k],
+                float(self.suspicion[k]),
+                float(self.margin[k]),
+                self.evidence[k],
+            )
+
+    def __str__(self) -> str:
+        lines = [
+            f"{len(self)} labels, about {self.noise_rate:.0%} of them wrong",
+            f"{'node':>8}  {'given':<14}{'suggested':<14}{'suspicion':>9}{'margin':>8}  evidence",
+        ]
+        for row in list(self)[:20]:
+            witnesses = ", ".join(map(str, row.evidence))
+            lines.append(
+                f"{row.node:>8}  {row.given!s:<14}{row.suggested!s:<14}{row.suspicion:>9.2f}"
+                f"{row.margin:>8.2f}  {witnesses}"
+            )
+        return "\n".join(lines)
+
+
+def label_issues(
+    rulings: list[tuple[Ruling, NDArray[Any], NDArray[Any]]], labels: Labels
+) -> LabelIssues:
+    """Put the rulings of all components together.
+
+    Parameters
+    ----------
+    rulings : list of (Ruling, nodes, classes)
+        With the nodes of the component and the codes of the classes labelled there.
+    labels : Labels
+    """
+    K = len(labels.classes)
+    given = np.flatnonzero(labels.codes >= 0)
+    place = np.full(len(labels.codes), -1)
+    place[given] = np.arange(len(given))
+    right, judged = np.full(len(given), np.nan), np.zeros(len(given), dtype=bool)
+    chances = np.eye(K)[labels.codes[given]]
+    evidence = np.empty(len(given), dtype=object)
+    evidence[:] = [()] * len(given)
+    for ruling, nodes, classes in rulings:
+        here = place[nodes[ruling.question.nodes]]
+        court = ruling.committee
+        right[here] = court.right
+        judged[here] = court.judged
+        spread = np.zeros((len(here), K))
+        spread[:, classes] = court.chances
+        chances[here] = spread
+        for k, witnesses in _evidence(ruling).items():
+            evidence[here[k]] = tuple(int(nodes[ruling.question.nodes[j]]) for j in witnesses)
+    rate = float(np.mean(1 - right[judged])) if judged.any() else 0.0
+    right = np.where(judged, right, 1 - rate)
+    return _table(labels, given, right, chances, evidence, judged, rate)
+
+
+def _table(
+    labels: Labels,
+    given: NDArray[Any],
+    right: Array,
+    chances: Array,
+    evidence: NDArray[np.object_],
+    judged: NDArray[np.bool_],
+    rate: float,
+) -> LabelIssues:
+    codes, rows, K = labels.codes[given], np.arange(len(given)), len(labels.classes)
+    others = chances.copy()
+    others[rows, codes] = 0.0
+    best = others.max(axis=1)
+    margin = chances[rows, codes] - best
+    share = others / np.where(others.sum(axis=1) > 0, others.sum(axis=1), 1.0)[:, None]
+    truth = share * (1 - right)[:, None]
+    truth[rows, codes] += 1 - truth.sum(axis=1)
+    pairs = np.zeros((K, K))
+    np.add.at(pairs, codes, truth / len(given))
+    wrong = judged & (right < 0.5) & (best > 0)
+    suggested = np.where(wrong, others.argmax(axis=1), codes)
+    order = np.lexsort((given, margin, right))
+    return LabelIssues(
+        given[order],
+        labels.classes[codes[order]],
+        labels.classes[suggested[order]],
+        1 - right[order],
+        margin[order],
+        evidence[order],
+        judged[order],
+        rate,
+        pairs,
+        labels.classes,
+    )
+
+
+def _evidence(ruling: Ruling) -> dict[int, NDArray[Any]]:
+    """Return, for suspicious labels, the labels of other classes with the most weight there."""
+    court, question = ruling.committee, ruling.question
+    doubted = np.argsort(court.right, kind="stable")
+    limit = len(doubted) if ruling.heldout.cheap else _EXPLAINED
+    doubted = doubted[court.judged[doubted] & (court.right[doubted] < 0.9)][:limit]
+    if doubted.size == 0:
+        return {}
+    mass = np.bincount(question.codes, weights=ruling.weight, minlength=question.n_classes)
+    mass = mass + question.elsewhere
+    alike = ruling.weight / mass[question.codes] * mass.mean()
+    units = ruling.heldout.units
+    votes = ruling.heldout.kernel(ruling.mix[0] / units, doubted) * alike
+    if ruling.mix[1].any():
+        votes += ruling.heldout.kernel(ruling.mix[1] / units, doubted) * ruling.weight
+    found = {}
+    for k, row in zip(doubted, votes, strict=True):
+        against = np.where(question.codes == question.codes[k], -np.inf, row)
+        order = np.argsort(-against, kind="stable")[:_WITNESSES]
+        found[int(k)] = order[against[order] > 0]
+    return found

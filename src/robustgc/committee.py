@@ -1,0 +1,199 @@
+"""The choice without test labels: candidates weighed by what they say of labels they do not see.
+
+No single candidate can be told apart from its neighbours by ten labels, so none is picked: all
+answer together, each with the weight that the labels and a prior for the default give it. The
+answers are linear in the labels, so the committee is one linear filter again, and so is what it
+says of a label left out. The labels in turn are trusted as far as the others bear them out.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from robustgc.weights import Array
+
+# What held-out answers are made of: by model, at every label without it, a column per class; the
+# pull of v0; the label mass of every class that is left.
+Unseen: TypeAlias = tuple[Sequence[Array], Array, Array]
+
+DEFAULT_ETA = 0.95
+ETAS = (0.1, 0.5, 0.9, 0.95, 0.99)
+PRIOR = 0.5  # of the default: a coin's weight against all others together
+_BY_COUNT = 0.25  # share of the others' prior for candidates that count labels
+_POWER = 0.25  # of the likelihood: neighbouring labels are not independent witnesses
+_SHARPNESS = (1.0, 2.0, 4.0, 8.0)
+_NOISE = (0.05, 0.2, 0.4)
+_ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One member of the committee.
+
+    Attributes
+    ----------
+    n_modes, eta : int, float
+        The lifted model.
+    balanced : bool
+        Whether every class counts alike; else classes count by their labels.
+    accuracy : float
+        Share of the given labels that it gives back unseen.
+    evidence : float
+        Mean log-likelihood of a given label unseen, above the default's.
+    weight : float
+        Its share in the committee.
+    """
+
+    n_modes: int
+    eta: float
+    balanced: bool
+    accuracy: float
+    evidence: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class Committee:
+    """The weights of all candidates, and what they say of the labels.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+    factors : ndarray, shape (candidates,)
+        Of the decision values, so that they can be added up.
+    trust : ndarray, shape (labels,)
+        Weight of every label in the answer, 1 on average.
+    judged : ndarray of bool, shape (labels,)
+        False for the only label of its class.
+    right : ndarray, shape (labels,)
+        Probability that the label is right, from the others; where it cannot be judged, the share
+        of right labels.
+    chances : ndarray, shape (labels, K)
+        Of the classes at every label, unseen.
+    """
+
+    candidates: tuple[Candidate, ...]
+    factors: Array
+    trust: Array
+    judged: NDArray[np.bool_]
+    right: Array
+    chances: Array
+
+
+def convene(
+    models: Sequence[tuple[int, float]],
+    default: int,
+    unseen: Callable[[Array], Unseen],
+    codes: NDArray[np.int64],
+    size: Array,
+    n_classes: int,
+    *,
+    families: Sequence[tuple[bool, bool]],
+    free: bool,
+) -> Committee:
+    """Weigh the candidates.
+
+    Parameters
+    ----------
+    models : sequence of (n_modes, eta)
+    default : int
+        Which of them has the prior.
+    unseen : callable
+        From label columns, shape (labels, K), to what is said of every label without it.
+    codes : ndarray of int, shape (labels,)
+    size : ndarray, shape (labels,)
+        Weight of every label before trust.
+    families : sequence of (balanced, pulled)
+        How classes count: alike or by their labels; whether the constant mode v0 has a say.
+    free : bool
+        Whether labels are weighed by trust.
+    """
+    one_hot = np.eye(n_classes)[codes]
+    # The only label of its class cannot be judged: without it the class is not there.
+    others = np.bincount(codes, minlength=n_classes)[codes] > 1
+    trust = np.ones(len(codes))
+    prior = _prior(len(models), default, len(families))
+    for turn in range(_ROUNDS if free else 1):
+        answers, pull, left = unseen(one_hot * (trust * size)[:, None])
+        judged = []
+        for balanced, pulled in families:
+            for F in answers:
+                S, scale = _scaled(F + pull if pulled else F, left, balanced)
+                judged.append((S, scale, *_likelihood(S[others], codes[others])))
+        total = np.array([lines.sum() for _, _, lines, _, _ in judged])
+        weight = prior * np.exp(_POWER * (total - total.max()))
+        weight /= weight.sum()
+        chances, right = np.zeros(one_hot.shape), np.zeros(len(codes))
+        for w, (S, _, _, tau, eps) in zip(weight, judged, strict=True):
+            if w > 1e-6 * weight.max():
+                p = _softmax(tau * S)
+                chances += w * p
+                right += w * np.where(others, _right(p, codes, eps), 1 - eps)
+        if turn < _ROUNDS - 1 and free:
+            trust = right / right.mean()
+    members = [(q, eta, balanced) for balanced, _ in families for q, eta in models]
+    base = judged[default][2].mean() if others.any() else 0.0
+    candidates = tuple(
+        Candidate(
+            q,
+            eta,
+            balanced,
+            float(np.mean((S.argmax(axis=1) == codes)[others])) if others.any() else np.nan,
+            float(lines.mean() - base) if others.any() else 0.0,
+            float(w),
+        )
+        for (q, eta, balanced), (S, _, lines, _, _), w in zip(members, judged, weight, strict=True)
+    )
+    factors = np.array(
+        [w * tau / scale for w, (_, scale, _, tau, _) in zip(weight, judged, strict=True)]
+    )
+    return Committee(candidates, factors, trust, others, np.clip(right, 0.0, 1.0), chances)
+
+
+def _prior(count: int, default: int, families: int) -> Array:
+    shares = [1.0] if families == 1 else [1 - _BY_COUNT, _BY_COUNT]
+    prior = np.concatenate([np.full(count, (1 - PRIOR) * share / count) for share in shares])
+    prior[default] += PRIOR
+    return prior
+
+
+def _scaled(F: Array, left: Array, balanced: bool) -> tuple[Array, float]:
+    """Centre the classes of every row and bring a candidate's values to unit size.
+
+    -inf where no label of the class is left.
+    """
+    there = left > 1e-9 * left.max()
+    if balanced:
+        F = F / np.where(there, left, 1.0) * left.mean()
+    known = np.where(there, F, 0.0)
+    known = np.where(there, known - known.sum(1, keepdims=True) / there.sum(1, keepdims=True), 0.0)
+    scale = float(np.sqrt(np.mean(known**2))) or 1.0
+    return np.where(there, known / scale, -np.inf), scale
+
+
+def _likelihood(S: Array, codes: NDArray[np.int64]) -> tuple[Array, float, float]:
+    """Fit sharpness and noise of a candidate; return the log-likelihood of every label."""
+    best = (-np.inf, np.zeros(0), 1.0, 0.2)
+    rows, K = np.arange(len(codes)), S.shape[1]
+    for tau in _SHARPNESS:
+        own = _softmax(tau * S)[rows, codes]
+        for eps in _NOISE:
+            lines = np.log((1 - eps) * own + eps / K)
+            score = float(lines.sum()) - 0.15 * tau  # a few labels do not make an oracle
+            if score > best[0]:
+                best = (score, lines, tau, eps)
+    return best[1:]
+
+
+def _right(p: Array, codes: NDArray[np.int64], eps: float) -> Array:
+    """Return the probability of every label to be right, by Bayes."""
+    own, K = p[np.arange(len(codes)), codes], p.shape[1]
+    return np.asarray((1 - eps + eps / K) * own / ((1 - eps) * own + eps / K))
+
+
+def _softmax(S: Array) -> Array:
+    return np.asarray(np.exp(S - logsumexp(S, axis=1, keepdims=True)))

@@ -1,0 +1,220 @@
+"""Systems ``(L_N - gamma I) x = b`` off the first modes, for many columns and gammas at once.
+
+What the first modes know is answered in closed form elsewhere (`robustgc.lifted`); off them the
+spectrum begins higher, so that a short Krylov space answers every gamma, and multigrid the rest.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc import multigrid
+from robustgc.graph import Graph
+from robustgc.lanczos import Small
+from robustgc.laplacian import Laplacian
+from robustgc.memory import available
+from robustgc.outcome import NotConvergedError
+from robustgc.solve import conjugate_gradients, relative_residual, solve_shifted
+from robustgc.weights import Array
+
+LIMIT = 400  # steps of the recurrences; where more are expected multigrid is the better bet
+
+
+class Complement:
+    """``L_N`` on the complement of v0 and some modes.
+
+    Parameters
+    ----------
+    graph : Graph
+    vectors : ndarray, shape (N, Q)
+        Orthonormal eigenvectors off v0.
+    beyond : float
+        A lower bound on the eigenvalues off them.
+    dtype : {"float64", "float32"}
+        Working precision of the recurrences.
+    """
+
+    def __init__(self, graph: Graph, vectors: Array, beyond: float, dtype: str) -> None:
+        self.graph, self.beyond, self.dtype = graph, beyond, np.dtype(dtype)
+        whole = graph if graph._nodes is None else Graph._trusted(graph.W)
+        self._L = Laplacian(whole, self.dtype) if dtype == "float32" else multigrid.operator(graph)
+        self._off = np.column_stack([graph.v0, vectors]).astype(self.dtype)
+
+    def rows(self, nodes: NDArray[Any], B: Any, gammas: Array, tol: float) -> Array:
+        """Return x at some nodes only, shape (gammas, nodes, columns).
+
+        B is a function that fills in one block of columns at a time, or an array.
+        """
+        found = [self._answers(part, gammas, tol, nodes=nodes)[0] for part in self._blocks(B)]
+        return np.concatenate(found, axis=2)
+
+    def mixed(self, B: Array, gammas: Array, mix: Array, tol: float) -> tuple[Array, float, int]:
+        """Return sums of x over the gammas, shape (sums, N, columns), their residual, the steps.
+
+        Parameters
+        ----------
+        mix : ndarray, shape (sums, gammas)
+        """
+        found, residual, steps = [], 0.0, 0
+        for part in self._blocks(B):
+            x, rest, taken = self._answers(part, gammas, tol, mix=mix)
+            found.append(x)
+            residual, steps = max(residual, rest), max(steps, taken)
+        return np.concatenate(found, axis=2), residual, steps
+
+    def _blocks(self, B: Array) -> list[Array]:
+        """Cut columns so that a basis of some steps fits into memory."""
+        column = self.graph.n * self.dtype.itemsize * 24
+        step = int(max(1, min(32, available() / 4 // column)))
+        return [B[:, k : k + step] for k in range(0, B.shape[1], step)] or [B]
+
+    def _project(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(x - self._off @ (self._off.T @ x))
+
+    def _answers(
+        self,
+        B: Array,
+        gammas: Array,
+        tol: float,
+        nodes: NDArray[Any] | None = None,
+        mix: Array | None = None,
+    ) -> tuple[Array, float, int]:
+        room = self.beyond - float(gammas.max())
+        expected = np.sqrt(2.0 / max(room, 1e-300)) / 2 * np.log(2 / tol)
+        sparse = multigrid.possible(self.graph)
+        if expected <= LIMIT or not sparse or self.beyond > 0.05:
+            try:
+                return self._by_lanczos(B, gammas, tol, nodes, mix)
+            except NotConvergedError:
+                if not sparse:
+                    raise
+        return self._one_by_one(B, gammas, tol, nodes, mix)
+
+    def _by_lanczos(
+        self,
+        B: Array,
+        gammas: Array,
+        tol: float,
+        nodes: NDArray[Any] | None,
+        mix: Array | None,
+    ) -> tuple[Array, float, int]:
+        """Run a recurrence from every column, in step; all gammas share its space."""
+        q = self._project(np.asarray(B, dtype=self.dtype))
+        size = np.sqrt(np.einsum("ij,ij->j", q, q, dtype=np.float64))
+        whole = np.sqrt(np.einsum("ij,ij->j", B, B))
+        size[size < 64 * np.finfo(self.dtype).eps * whole] = 0.0
+        q = q * np.divide(1.0, size, out=np.zeros_like(size), where=size > 0).astype(self.dtype)
+        before, beta = np.zeros_like(q), np.zeros(q.shape[1])
+        kept: list[NDArray[Any]] = []
+        alphas: list[Array] = []
+        betas: list[Array] = []
+        check = 3
+        for step in range(1, 2 * LIMIT + 1):
+            kept.append(q[nodes] if nodes is not None else q)
+            w = self._L(q)
+            w -= before * beta.astype(self.dtype)
+            alphas.append(np.einsum("ij,ij->j", q, w, dtype=np.float64))
+            w = self._project(w - q * alphas[-1].astype(self.dtype))
+            beta = np.sqrt(np.einsum("ij,ij->j", w, w, dtype=np.float64))
+            beta[beta < 64 * np.finfo(self.dtype).eps] = 0.0
+            betas.append(beta)
+            if step >= check or not beta.any():
+                check = max(step + 2, int(1.15 * step))
+                smalls = [_small(alphas, betas, c) if size[c] else None for c in range(len(size))]
+                residual = _worst(smalls, gammas)
+                if residual <= tol:
+                    return _combined(kept, smalls, size, gammas, mix), residual, step
+                if not beta.any():
+                    break
+            inverse = np.divide(1.0, beta, out=np.zeros_like(beta), where=beta > 0)
+            before, q = q, w * inverse.astype(self.dtype)
+        raise NotConvergedError(f"residual {residual:.1e} after {step} steps off the modes")
+
+    def _one_by_one(
+        self,
+        B: Array,
+        gammas: Array,
+        tol: float,
+        nodes: NDArray[Any] | None,
+        mix: Array | None,
+    ) -> tuple[Array, float, int]:
+        """Solve for every gamma by conjugate gradients with multigrid, from the one before."""
+        off = np.asarray(self._off, dtype=float)
+        L, cycle = multigrid.operator(self.graph), multigrid.hierarchy(self.graph)
+
+        def project(x: Array) -> Array:
+            return np.asarray(x - off @ (off.T @ x))
+
+        b = project(np.asarray(B, dtype=float))
+        goal = tol * np.sqrt(np.einsum("ij,ij->j", b, b))
+        x, found, residual, steps = np.zeros_like(b), {}, 0.0, 0
+        for gamma in np.unique(gammas):
+
+            def apply(x: Array, gamma: float = float(gamma)) -> Array:
+                return project(L(x) - gamma * x)
+
+            try:
+                x, taken = conjugate_gradients(
+                    apply, b, cycle, project, goal=goal, limit=300, start=x
+                )
+                rest = relative_residual(apply(x) - b, b)
+            except (NotConvergedError, ValueError):
+                rest = np.inf
+            if rest > 3 * tol:
+                solution = solve_shifted(self.graph, b, -float(gamma), off=off, tol=tol)
+                x, rest, taken = solution.f, solution.residual, solution.n_iter
+            residual, steps = max(residual, rest), max(steps, taken)
+            found[float(gamma)] = x if nodes is None else x[nodes]
+        each = [found[float(gamma)] for gamma in gammas]
+        if mix is None:
+            return np.stack(each), residual, steps
+        return (
+            np.stack([sum(m * x for m, x in zip(row, each, strict=True)) for row in mix]),
+            (residual),
+            steps,
+        )
+
+
+def _small(alphas: Sequence[Array], betas: Sequence[Array], c: int) -> Small:
+    from scipy.linalg import eigh_tridiagonal
+
+    alpha, beta = (np.array([row[c] for row in x]) for x in (alphas, betas))
+    ended = np.flatnonzero(beta == 0)
+    k = int(ended[0]) + 1 if ended.size else len(beta)
+    if k == 1:
+        return Small(alpha[:1], np.ones((1, 1)), float(beta[0]))
+    theta, S = eigh_tridiagonal(alpha[:k], beta[: k - 1])
+    return Small(theta, S, float(beta[k - 1]))
+
+
+def _worst(smalls: Sequence[Small | None], gammas: Array) -> float:
+    worst = 0.0
+    for small in smalls:
+        if small is not None:
+            if gammas.max() >= small.theta[0]:
+                return np.inf
+            worst = max(worst, float(small.system_residuals(gammas).max()))
+    return worst
+
+
+def _combined(
+    kept: list[NDArray[Any]],
+    smalls: Sequence[Small | None],
+    size: Array,
+    gammas: Array,
+    mix: Array | None,
+) -> Array:
+    """Return ``Q (T - gamma)^-1 e_1 |b|`` for every gamma, or sums of them over the gammas."""
+    count = len(gammas) if mix is None else len(mix)
+    out = np.zeros((count, *kept[0].shape))
+    for c, small in enumerate(smalls):
+        if small is None:
+            continue
+        weights = small.solved(gammas) * size[c]  # (steps, gammas)
+        if mix is not None:
+            weights = weights @ mix.T
+        basis = np.stack([vector[:, c] for vector in kept[: len(weights)]])
+        out[:, :, c] = weights.T.astype(basis.dtype) @ basis
+    return out

@@ -1,0 +1,130 @@
+"""What lifted models say of every label without it: exact, or in folds where labels are many."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc.committee import Unseen
+from robustgc.graph import Graph
+from robustgc.lifted import Filters
+from robustgc.weights import Array
+
+FOLDS = 10
+FEW = 500  # labels up to which each is left out by itself on graphs that are not small
+_VALUES = 2**22  # of the unit columns that this may take: 32 MB
+_SEED = 20180521
+
+
+class HeldOut:
+    """Held-out answers of some models for any label columns.
+
+    Parameters
+    ----------
+    graph : Graph
+    filters : Filters
+    units : ndarray, shape (models,)
+        Factors that bring every model's lifted modes to weight 1.
+    nodes : ndarray of int
+        Those that carry a label.
+    codes : ndarray of int
+        Their classes.
+    elsewhere : ndarray, shape (K,)
+        Label mass of the classes in other components.
+    tol : float
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        filters: Filters,
+        units: Array,
+        nodes: NDArray[Any],
+        codes: NDArray[np.int64],
+        elsewhere: Array,
+        tol: float,
+    ) -> None:
+        self.graph, self.filters, self.units, self.nodes = graph, filters, units, nodes
+        self._elsewhere, self._tol = elsewhere, tol
+        self._v0 = graph.v0[nodes]
+        self.fold: NDArray[np.int64] | None = None
+        self._kernels: list[Array] | None = None
+        m = len(nodes)
+        if filters.complete:
+            self._rows = filters.modes.vectors[nodes]
+        elif m <= FEW and (m * graph.n <= _VALUES or m <= 2 * FOLDS):
+            self._kernels = self._between_labels()
+        else:
+            self.fold = deal(codes, 5 if graph.n >= 100_000 else FOLDS)
+
+    @property
+    def cheap(self) -> bool:
+        """Whether the kernel between labels is at hand."""
+        return self.filters.complete or self._kernels is not None
+
+    def _between_labels(self) -> list[Array]:
+        """Return every model's kernel between the labels, its diagonal zeroed."""
+        m = len(self.nodes)
+        columns = np.zeros((self.graph.n, m))
+        columns[self.nodes, np.arange(m)] = 1.0
+        kernels = self.filters.rows(self.nodes, columns, self._tol) * self.units[:, None, None]
+        for K in kernels:
+            np.fill_diagonal(K, 0.0)
+        return list(kernels)
+
+    def kernel(self, mix: Array, of: NDArray[Any]) -> Array:
+        """Return the mixed kernel between some labels and all: the evidence for and against."""
+        if self._kernels is not None:
+            return np.asarray(sum(w * K[of] for w, K in zip(mix, self._kernels, strict=True)))
+        if self.filters.complete:
+            filter_ = (mix * self.units) @ self.filters.weights
+            found = (self._rows[of] * filter_) @ self._rows.T
+        else:
+            columns = np.zeros((self.graph.n, len(of)))
+            columns[self.nodes[of], np.arange(len(of))] = 1.0
+            rows = self.filters.rows(self.nodes, columns, self._tol)
+            found = np.einsum("k,kmc->cm", mix * self.units, rows)
+        found[np.arange(len(of)), of] = 0.0
+        return np.asarray(found)
+
+    def __call__(self, Y: Array) -> Unseen:
+        """Return what is said of every label without it, given label columns (labels, K)."""
+        pull = self._v0[:, None] * (self._v0 @ Y - self._v0[:, None] * Y)
+        left = Y.sum(axis=0) + self._elsewhere - Y
+        if self.filters.complete:
+            return self._spectral(Y), pull, left
+        if self._kernels is not None:
+            return [K @ Y for K in self._kernels], pull, left
+        assert self.fold is not None
+        count, K = int(self.fold.max()) + 1, Y.shape[1]
+        answers = np.zeros((len(self.units), *Y.shape))
+        for k in range(count):
+            mine = self.fold == k
+            columns = np.zeros((self.graph.n, K))
+            columns[self.nodes[mine]] = Y[mine]
+            rows = self.filters.rows(self.nodes, columns, self._tol) * self.units[:, None, None]
+            answers[:, ~mine] += rows[:, ~mine]
+            pull[mine] = self._v0[mine, None] * (self._v0[~mine] @ Y[~mine])
+            left[mine] = Y[~mine].sum(axis=0) + self._elsewhere
+        return list(answers), pull, left
+
+    def _spectral(self, Y: Array) -> Sequence[Array]:
+        """Leave each label out in closed form: ``F_i - K_ii Y_i``."""
+        V, known = self._rows, self._rows.T @ Y
+        squares = V**2
+        found = []
+        for unit, weights in zip(self.units, self.filters.weights, strict=True):
+            own = squares @ weights
+            found.append(unit * (V @ (weights[:, None] * known) - own[:, None] * Y))
+        return found
+
+
+def deal(codes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Deal the labels of every class evenly into folds; the same way every time."""
+    rng = np.random.default_rng(_SEED)
+    fold = np.empty(len(codes), dtype=np.int64)
+    for k in np.unique(codes):
+        mine = rng.permutation(np.flatnonzero(codes == k))
+        fold[mine] = (np.arange(len(mine)) + rng.integers(count)) % count
+    return fold

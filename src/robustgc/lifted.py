@@ -1,0 +1,188 @@
+"""K classes: the first q modes lifted to lambda_q, Theorem 1 generalised (docs/lifted.md).
+
+``L_N + sum_{1<=l<=q} (lambda_q - lambda_l) v_l v_l'`` in place of ``L_N``: strongly convex off v0
+exactly for ``gamma < lambda_q``, and the modes up to q count alike. q = 1 is the paper's model.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc import multigrid
+from robustgc.complement import Complement
+from robustgc.engines import Options, precision
+from robustgc.graph import SMALL, Graph
+from robustgc.outcome import NotConvergedError, NotConvexError, Solution, check_positive
+from robustgc.ritz import leading
+from robustgc.spectrum import eigenpairs, full_spectrum
+from robustgc.weights import Array
+
+MEDIUM = 30_000  # nodes up to which any number of modes is a matter of seconds
+
+
+@dataclass(frozen=True)
+class Modes:
+    """The first non-trivial eigenpairs of ``L_N`` that are known.
+
+    Attributes
+    ----------
+    values : ndarray, shape (Q,)
+        ``lambda_1 .. lambda_Q``, ascending.
+    vectors : ndarray, shape (N, Q)
+    residual : float
+        Largest ``|L_N v - lambda v| / lambda_1``.
+    note : str
+        How they were found.
+    """
+
+    values: Array
+    vectors: Array
+    residual: float
+    note: str
+
+
+def find_modes(graph: Graph, count: int, Y: Array, options: Options) -> Modes:
+    """Return the first modes: as many as asked for, or fewer where more would cost too much.
+
+    Up to 1500 nodes all are there; up to 30,000 those asked for are computed. Above, Lanczos from
+    the labels finds the modes that stand clear of the bulk of the spectrum, and multigrid those of
+    grids and neighbour graphs.
+
+    Parameters
+    ----------
+    Y : ndarray, shape (N, columns)
+        Label columns to start from on large graphs.
+    """
+    if graph.n <= SMALL:
+        spectrum = full_spectrum(graph)
+        return _measured(graph, spectrum.values[1:], spectrum.vectors[:, 1:], "one decomposition")
+    count = min(count, graph.n // 8)
+    if graph.n <= MEDIUM:
+        found = eigenpairs(graph, count + 1)
+        return _measured(graph, found.values[1:], found.vectors[:, 1:], "eigenpairs")
+    dtype = precision(graph, options)[0]
+    few = multigrid.possible(graph) and graph._whole.nnz <= 12 * graph._whole.shape[0]
+    try:
+        values, vectors, steps = leading(graph, Y, count, dtype, probe=30 if few else 60)
+        return _measured(graph, values, vectors, f"Lanczos, {steps} products")
+    except NotConvergedError:
+        if not multigrid.possible(graph):
+            raise
+    values, vectors, _, steps = multigrid.first_pairs(graph, 1e-4, count)
+    count = min(count, len(values))
+    return _measured(graph, values[:count], vectors[:, :count], f"multigrid, {steps} steps")
+
+
+def _measured(graph: Graph, values: Array, vectors: Array, note: str) -> Modes:
+    first = vectors[:, :1]
+    rest = graph.L_N(first) - values[:1] * first
+    return Modes(values, vectors, float(np.linalg.norm(rest)) / max(float(values[0]), 1e-300), note)
+
+
+def lifted(
+    graph: Graph, Y: Array, *, n_modes: int, gamma: float | None, eta: float = 0.9, tol: float
+) -> Solution:
+    """Return the minimiser with the first modes lifted, for a gamma or ``eta * lambda_q``.
+
+    Raises
+    ------
+    NotConvexError
+        ``gamma >= lambda_q``.
+    """
+    if not 1 <= n_modes < graph.n:
+        raise ValueError(
+            f"n_modes={n_modes!r} is not allowed for a graph of {graph.n} nodes; it must be a "
+            f"whole number from 1 to {graph.n - 1}."
+        )
+    options = Options(tol=tol, dtype="float64")
+    modes = find_modes(graph, n_modes + 1, Y, options)
+    if len(modes.values) < n_modes:
+        raise NotConvergedError(
+            f"n_modes={n_modes} was asked for, but only {len(modes.values)} modes of this graph of "
+            f"{graph.n} nodes stand clear of the others. Lower n_modes, or leave it at 'auto'."
+        )
+    limit = float(modes.values[n_modes - 1])
+    gamma = check_positive(eta * limit if gamma is None else gamma)
+    if gamma >= limit:
+        raise NotConvexError(
+            f"gamma = {gamma:.12g} is not below lambda_{n_modes} = {limit:.12g}: the problem with "
+            f"the first {n_modes} modes lifted is strongly convex only below. Choose gamma = eta * "
+            f"lambda_{n_modes} with 0 < eta < 1."
+        )
+    filters = Filters(graph, modes, [n_modes], [gamma], options)
+    f, residual, steps = filters.answer(Y, np.ones((1, 1)), tol)
+    return Solution(f[0], residual, steps)
+
+
+class Filters:
+    """Lifted models on one graph: each a number of modes and a gamma.
+
+    Parameters
+    ----------
+    graph : Graph
+    modes : Modes
+    n_modes : sequence of int
+        Of every model.
+    gammas : sequence of float
+    """
+
+    def __init__(
+        self, graph: Graph, modes: Modes, n_modes: Any, gammas: Any, options: Options
+    ) -> None:
+        self.graph, self.modes = graph, modes
+        self.n_modes, self.gammas = np.asarray(n_modes), np.asarray(gammas, dtype=float)
+        level = modes.values[self.n_modes - 1][:, None]
+        lifted = np.maximum(modes.values[None, :], level)
+        self.weights = self.gammas[:, None] / (lifted - self.gammas[:, None])  # (models, Q)
+        self.complete = len(modes.values) == graph.n - 1
+        self._rest = None
+        if not self.complete:
+            dtype = precision(graph, options)[0]
+            beyond = float(modes.values[-1])
+            self._rest = Complement(graph, modes.vectors, beyond, dtype)
+
+    def rows(self, nodes: NDArray[Any], B: Array, tol: float) -> Array:
+        """Return every model's answer to columns B at some nodes: (models, nodes, columns)."""
+        V = self.modes.vectors
+        known = V.T @ B
+        found = np.stack([V[nodes] @ (w[:, None] * known) for w in self.weights])
+        if self._rest is not None:
+            gammas, where = np.unique(self.gammas, return_inverse=True)
+            rest = self._rest.rows(nodes, B, gammas, tol)
+            found += self.gammas[:, None, None] * rest[where]
+        return np.asarray(found)
+
+    def answer(self, Y: Array, mix: Array, tol: float) -> tuple[Array, float, int]:
+        """Return sums of the models' answers, (sums, N, columns), with residual and steps."""
+        V = self.modes.vectors
+        known = V.T @ Y
+        found = np.stack([V @ (w[:, None] * known) for w in mix @ self.weights])
+        if self._rest is None:
+            return found, self._residual(found, Y, mix), 0
+        gammas, where = np.unique(self.gammas, return_inverse=True)
+        shares = np.zeros((len(mix), len(gammas)))
+        for k, column in enumerate(where):
+            shares[:, column] += mix[:, k] * self.gammas[k]
+        rest, residual, steps = self._rest.mixed(Y, gammas, shares, tol)
+        found += rest
+        return found, max(residual, self._residual(found, Y, mix)), steps
+
+    def _residual(self, found: Array, Y: Array, mix: Array) -> float:
+        """Measure on the matrix every sum that is one model alone."""
+        worst, b = 0.0, self.graph.P0(Y)
+        sizes = np.linalg.norm(b, axis=0)
+        sizes[sizes == 0] = 1.0
+        for f, row in zip(found, mix, strict=True):
+            if np.count_nonzero(row) != 1:
+                continue
+            k = int(np.flatnonzero(row)[0])
+            gamma, q, f = float(self.gammas[k]), int(self.n_modes[k]), f / row[k]
+            V, values = self.modes.vectors[:, :q], self.modes.values[:q]
+            lift = V @ ((values[-1] - values)[:, None] * (V.T @ f))
+            rest = (self.graph.L_N(f) + lift) / gamma - f - b
+            tiny = self.modes.vectors[:, self.modes.values < 1e-6]
+            rest -= tiny @ (tiny.T @ rest)  # products do not resolve them
+            worst = max(worst, float((np.linalg.norm(rest, axis=0) / sizes).max(initial=0.0)))
+        return worst

@@ -1,0 +1,151 @@
+"""Label weights and class priors: what the user knows beside the labels."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logsumexp
+
+from robustgc.labels import Labels
+from robustgc.transduction import DECIDED, TIE, Transduction, decide
+from robustgc.weights import Array
+
+_TURNS = 300
+
+
+def label_sizes(sample_weight: ArrayLike | None, labels: Labels) -> tuple[Array, Labels]:
+    """Check label weights; labels of weight 0 are left out.
+
+    Raises
+    ------
+    ValueError
+        Another length, negative, NaN or infinite weights, or fewer than two classes left.
+    """
+    n = len(labels.codes)
+    if sample_weight is None:
+        return np.ones(n), labels
+    sizes = np.asarray(sample_weight, dtype=float)
+    if sizes.ndim == 0:
+        sizes = np.full(n, float(sizes))
+    if sizes.shape != (n,):
+        raise ValueError(
+            f"sample_weight has shape {sizes.shape} for {n} nodes; it must be ({n},), one weight "
+            "per node. Those of unlabelled nodes do not matter."
+        )
+    given = labels.codes >= 0
+    bad = given & ~(np.isfinite(sizes) & (sizes >= 0))
+    if bad.any():
+        first = int(np.flatnonzero(bad)[0])
+        raise ValueError(
+            f"sample_weight has {int(bad.sum())} weights that are negative, NaN or infinite, the "
+            f"first {sizes[first]} at node {first}; label weights must be finite and at least 0 "
+            "(0 leaves a label out)."
+        )
+    codes = np.where(given & (sizes > 0), labels.codes, -1)
+    left = np.unique(codes[codes >= 0])
+    if len(left) < 2:
+        raise ValueError(
+            f"With sample_weight, labels of {len(left)} class(es) are left; at least two classes "
+            "need a label of positive weight."
+        )
+    kept = codes[codes >= 0]
+    sizes = np.where(codes >= 0, sizes, 0.0)
+    return sizes / sizes[codes >= 0].mean(), replace(labels, codes=codes) if kept.size else labels
+
+
+def check_priors(priors: Any, labels: Labels) -> Array | None:
+    """Return the class priors as an array in the order of the classes, or None.
+
+    Parameters
+    ----------
+    priors : None, "labels", mapping or array-like
+        "labels": the shares of the given labels.
+    """
+    if priors is None:
+        return None
+    classes = labels.classes.tolist()
+    if isinstance(priors, str):
+        if priors != "labels":
+            raise ValueError(
+                f"priors={priors!r} is not allowed; it must be None, 'labels', a dictionary from "
+                "class to share, or one share per class."
+            )
+        counts = np.bincount(labels.codes[labels.codes >= 0], minlength=len(classes))
+        return np.asarray(counts / counts.sum())
+    if isinstance(priors, Mapping):
+        missing = [name for name in classes if name not in priors]
+        unknown = [name for name in priors if name not in classes]
+        if missing or unknown:
+            raise ValueError(
+                f"priors must have one share for each of the classes {classes}; missing: "
+                f"{missing or 'none'}, unknown: {unknown or 'none'}."
+            )
+        priors = [priors[name] for name in classes]
+    shares = np.asarray(priors, dtype=float)
+    if shares.shape != (len(classes),):
+        raise ValueError(
+            f"priors has shape {shares.shape}; it must be ({len(classes)},), one share for each of "
+            f"the classes {classes}."
+        )
+    total = float(shares.sum())
+    if not np.isfinite(shares).all() or (shares <= 0).any() or abs(total - 1) > 1e-6:
+        raise ValueError(
+            f"priors are {shares.tolist()} and sum to {total:g}; they must be positive and sum to 1."
+        )
+    return shares / total
+
+
+def with_shares(answer: Transduction, shares: Array) -> Transduction:
+    """Return the answer with its classes brought to the shares, over all nodes that were solved.
+
+    What is added to a class grows with sqrt(d), as decision values do.
+    """
+    solved = np.isin(answer.number, list(answer.certificates))
+    if not solved.any():
+        return answer
+    root = np.sqrt(answer.d[solved])[:, None]
+    f = answer.f.copy()
+    values = f[solved]
+    columns = np.hstack([-values, values]) / 2 if f.shape[1] == 1 else values
+    known = np.isfinite(columns)
+    smooth = np.where(known, columns, 0.0) / root
+    smooth = np.where(known, smooth, smooth.min() - 9 * (np.ptp(smooth) or 1.0))
+    b = offsets(smooth, shares)
+    f[solved] += root * (b[1] - b[0] if f.shape[1] == 1 else b)
+    codes, reasons = answer.codes.copy(), answer.reasons.copy()
+    codes[solved] = decide(f[solved] / root)
+    reasons[solved & (codes >= 0) & (reasons == TIE)] = DECIDED
+    reasons[solved & (codes < 0)] = TIE
+    return replace(answer, f=f, codes=codes, reasons=reasons)
+
+
+def offsets(smooth: Array, shares: Array) -> Array:
+    """Return what to add to every class so that the answers have the given shares.
+
+    Class-mass normalisation: the classes of soft answers are brought to the shares in turn, as in
+    matrix scaling; the softness is small beside the spread of the values.
+
+    Parameters
+    ----------
+    smooth : ndarray, shape (N, K)
+        Decision values, comparable between nodes; finite.
+    shares : ndarray, shape (K,)
+    """
+    spread = float(np.std(smooth - smooth.mean(axis=1, keepdims=True))) or 1.0
+    b = np.zeros(smooth.shape[1])
+    for softness in (0.5, 0.1, 0.03):
+        scores = smooth / (softness * spread)
+        c = b / (softness * spread)
+        for _ in range(_TURNS):
+            logits = scores + c
+            log_share = logsumexp(
+                logits - logsumexp(logits, axis=1, keepdims=True), axis=0
+            ) - np.log(len(scores))
+            step = np.log(shares) - log_share
+            c += step
+            if np.abs(step).max() < 1e-3:
+                break
+        b = c * softness * spread
+    return np.asarray(b - b.mean())

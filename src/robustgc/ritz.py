@@ -1,0 +1,118 @@
+"""The first modes of a large graph from the Lanczos recurrences of its labels."""
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sla
+from numpy.typing import NDArray
+
+from robustgc.graph import Graph
+from robustgc.lanczos import Recurrences, Small
+from robustgc.laplacian import Laplacian
+from robustgc.memory import available
+from robustgc.outcome import NotConvergedError
+from robustgc.weights import Array
+
+_CLEAR = {8: 1e-6, 4: 1e-4}  # residual of a Ritz pair, beside lambda_1, that counts as found
+_LEAST = {8: 1e-6, 4: 1e-3}  # a lambda_1 below is not resolved by products with L_N
+_LIMIT = 300
+
+
+def leading(graph: Graph, Y: Array, count: int, dtype: str, probe: int) -> tuple[Array, Array, int]:
+    """Return the modes that stand clear of the bulk: values, vectors, products taken.
+
+    Each label column has its own Krylov space. Those Ritz pairs are taken that have converged and
+    have none below them that has not; the random column of the recurrences guards against a
+    lambda_1 that no label sees.
+
+    Raises
+    ------
+    NotConvergedError
+        Not even lambda_1 stands clear after the probe, or no label sees it.
+    """
+    L = Laplacian(graph if graph._nodes is None else Graph._trusted(graph.W), dtype)
+    lanczos = Recurrences(L, Y, room=available() / 3)
+    clear = _CLEAR[L.dtype.itemsize]
+    first, check = 0, 4
+    for step in range(1, _LIMIT + 1):
+        lanczos.step()
+        over = not lanczos.betas[-1].any()
+        if step < check and not over:
+            continue
+        check = max(step + 1, int(1.1 * step))
+        smalls = [lanczos.small(c) for c in range(Y.shape[1] + 1)]
+        cut, guarded = _cut(smalls, clear)
+        seen = sum(_taken(small, cut, clear).size for small in smalls[:-1] if small is not None)
+        if seen and guarded:
+            first = first or step
+            values = np.concatenate(
+                [small.theta[_taken(small, cut, clear)] for small in smalls[:-1] if small]
+            )
+            if _distinct(values) >= count or step >= 1.3 * first + 3 or over:
+                return *_rotated(graph, L, lanczos, smalls, cut, clear, count), step
+        if over or not lanczos.kept or (step >= probe and not first):
+            break
+    raise NotConvergedError(f"no mode stood clear after {step} Lanczos steps")
+
+
+def _cut(smalls: list[Small | None], clear: float) -> tuple[float, bool]:
+    """Return the smallest Ritz value that has not converged, and whether the guard has lambda_1."""
+    cut, low = np.inf, np.inf
+    for small in smalls:
+        if small is not None:
+            low = min(low, float(small.theta[0]))
+    for small in smalls:
+        if small is None:
+            continue
+        rest = small.last * np.abs(small.S[-1])
+        open_ = small.theta[rest > clear * max(low, 1e-300)]
+        cut = min(cut, float(open_.min(initial=np.inf)))
+    guard = smalls[-1]
+    return cut, guard is not None and float(guard.theta[0]) < cut
+
+
+def _taken(small: Small, cut: float, clear: float) -> NDArray[Any]:
+    return np.flatnonzero(small.theta < cut)
+
+
+def _distinct(values: Array) -> int:
+    ordered = np.sort(values)
+    return int(1 + (np.diff(ordered) > 1e-4 * ordered[1:]).sum())
+
+
+def _rotated(
+    graph: Graph,
+    L: Laplacian,
+    lanczos: Recurrences,
+    smalls: list[Small | None],
+    cut: float,
+    clear: float,
+    count: int,
+) -> tuple[Array, Array]:
+    """Combine the Ritz vectors of all columns: Rayleigh-Ritz on what they span."""
+    vectors = []
+    for c, small in enumerate(smalls[:-1]):
+        if small is None:
+            continue
+        chosen = _taken(small, cut, clear)[: 2 * count]
+        steps = len(small.theta)
+        sizes = np.array([size[c] for size in lanczos.sizes[:steps]])
+        basis = np.stack([q[c] for q in lanczos.basis[:steps]])
+        weights = (small.S[:, chosen] * sizes[:, None]).astype(basis.dtype)
+        vectors.append(np.asarray(basis.T @ weights, dtype=float))
+    X = graph.P0(np.column_stack(vectors))
+    gram = X.T @ X
+    size = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
+    values, U = sla.eigh(gram / size / size[:, None])
+    X = X @ (U[:, values > 1e-3] / np.sqrt(values[values > 1e-3]) / size[:, None])
+    image = graph.L_N(X)
+    theta, turn = sla.eigh((X.T @ image + image.T @ X) / 2)
+    X, image = X @ turn, image @ turn
+    rest = np.linalg.norm(image - X * theta, axis=0)
+    good = rest <= 100 * clear * theta[0]
+    keep = int(np.argmin(good)) if not good.all() else len(good)
+    guard = smalls[-1]
+    low = float(guard.theta[0]) if guard is not None else theta[0]
+    if keep == 0 or theta[0] > low * (1 + 1e-3) or theta[0] < _LEAST[L.dtype.itemsize]:
+        raise NotConvergedError(f"lambda_1 is about {low:.1e}, and no label sees it clearly")
+    return theta[: min(keep, count)], X[:, : min(keep, count)]

@@ -1,0 +1,251 @@
+"""RobustGC component by component: what was asked, what was found, what a changed label changes."""
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc.auto import Question, Ruling, rule
+from robustgc.complement import Complement
+from robustgc.cost import refuse_if_too_large
+from robustgc.engines import Attempt, Options, precision, solve_robust
+from robustgc.graph import SMALL, Graph
+from robustgc.labels import Labels
+from robustgc.models import bound
+from robustgc.outcome import Shifts, Solution
+from robustgc.transduction import Certificate
+from robustgc.weights import Array, Weights
+
+
+@dataclass(frozen=True)
+class Model:
+    """What the user fixed; None is to be chosen."""
+
+    eta: float | None
+    n_modes: int | None
+    balanced: bool
+
+    @property
+    def of_the_paper(self) -> bool:
+        """Whether this is the paper's model as it stands."""
+        return self.eta is not None and self.n_modes == 1 and not self.balanced
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One component that was solved."""
+
+    graph: Graph
+    nodes: NDArray[Any]
+    classes: NDArray[Any]
+    question: Question
+    solution: Solution
+    certificate: Certificate
+    ruling: Ruling | None = None
+    Y: Array | None = None  # of the paper's model: the columns that were answered
+
+
+class Task:
+    """A model, labels with their sizes, and the components solved so far.
+
+    Parameters
+    ----------
+    W : weights from `check_weights`
+    labels : Labels
+    sizes : ndarray, shape (N,)
+    model : Model
+    earlier : dict
+        Pieces of a fit with other labels on the same graph, from which this one starts.
+    """
+
+    def __init__(
+        self,
+        W: Weights,
+        labels: Labels,
+        sizes: Array,
+        model: Model,
+        earlier: dict[int, Piece] | None = None,
+    ) -> None:
+        self.W, self.labels, self.sizes, self.model = W, labels, sizes, model
+        self.pieces: dict[int, Piece] = {}
+        self._earlier = earlier or {}
+        codes = labels.codes
+        self._mass = np.bincount(
+            codes[codes >= 0], weights=sizes[codes >= 0], minlength=len(labels.classes)
+        )
+
+    def solve(
+        self, graph: Graph, Y: Array, psd: bool, options: Options
+    ) -> tuple[Solution, Certificate]:
+        """Answer one component; Y are its columns of +1 / -1 / 0."""
+        nodes = np.arange(graph.n) if graph._nodes is None else np.asarray(graph._nodes)
+        key = int(nodes[0])
+        before = self._earlier.get(key)
+        graph = graph if before is None else before.graph
+        question, classes = self._question(nodes)
+        if self.model.of_the_paper:
+            piece = self._by_the_paper(graph, Y, psd, options, question, before)
+        else:
+            refuse_if_too_large(graph, 4 * question.n_classes, precision(graph, options)[0])
+            piece = self._by_committee(graph, Y.shape[1], psd, options, question, classes, before)
+        piece = replace(piece, nodes=nodes, classes=classes)
+        self.pieces[key] = piece
+        return piece.solution, piece.certificate
+
+    def _question(self, nodes: NDArray[Any]) -> tuple[Question, NDArray[Any]]:
+        codes = self.labels.codes[nodes]
+        labelled = np.flatnonzero(codes >= 0)
+        classes, local = np.unique(codes[labelled], return_inverse=True)
+        size = self.sizes[nodes[labelled]]
+        here = np.bincount(local, weights=size, minlength=len(classes))
+        elsewhere = np.maximum(self._mass[classes] - here, 0.0)
+        elsewhere[elsewhere < 1e-9 * self._mass.max()] = 0.0
+        question = Question(
+            labelled,
+            local.astype(np.int64),
+            len(classes),
+            size,
+            elsewhere,
+            bool(elsewhere.any() or np.delete(self._mass, classes).any()),
+            self.model.eta,
+            self.model.n_modes,
+            self.model.balanced,
+        )
+        return question, classes
+
+    def _by_the_paper(
+        self,
+        graph: Graph,
+        Y: Array,
+        psd: bool,
+        options: Options,
+        question: Question,
+        before: Piece | None,
+    ) -> Piece:
+        """Solve Theorem 1's system; after a change of labels, for the difference only."""
+        sizes = np.zeros(graph.n)
+        sizes[question.nodes] = question.size
+        Y = Y * sizes[:, None]
+        nothing = np.empty(0)
+        if before is not None and before.Y is not None and graph.n > SMALL:
+            old = before.certificate
+            tol, change = precision(graph, options)[1], Y - before.Y
+            size = float(np.linalg.norm(change)) / float(np.linalg.norm(Y))
+            f, residual, steps = before.solution.f, old.residual, 0
+            if size:
+                dtype = precision(graph, options)[0]
+                rest = Complement(graph, np.empty((graph.n, 0)), old.lambda_1, dtype)
+                gammas, share = np.array([old.gamma]), np.array([[old.gamma]])
+                x, measured, steps = rest.mixed(change, gammas, share, min(1e-2, tol / size))
+                f, residual = f + x[0], max(residual, measured * size)
+            solution = Solution(f, residual, steps)
+            certificate = replace(old, residual=residual, n_iter=steps)
+            return Piece(graph, nothing, nothing, question, solution, certificate, None, Y)
+        refuse_if_too_large(graph, Y.shape[1], precision(graph, options)[0])
+        assert self.model.eta is not None
+        outcome, history = solve_robust(graph, Y, Shifts(etas=[self.model.eta]), options)
+        solution, gamma, limit = outcome.solutions[0], outcome.gammas[0], outcome.lambda_1
+        certificate = Certificate(
+            graph.n,
+            solution.residual,
+            solution.n_iter,
+            extension=gamma,
+            lambda_1=limit,
+            gamma=gamma,
+            condition_bound=bound(limit, gamma, positive_semidefinite=psd),
+            eigen_residual=outcome.eigen_residual,
+            history=history,
+        )
+        return Piece(graph, nothing, nothing, question, solution, certificate, None, Y)
+
+    def _by_committee(
+        self,
+        graph: Graph,
+        columns: int,
+        psd: bool,
+        options: Options,
+        question: Question,
+        classes: NDArray[Any],
+        before: Piece | None,
+    ) -> Piece:
+        start = time.perf_counter()
+        old = before.ruling if before is not None else None
+        same = before is not None and np.array_equal(before.classes, classes)
+        if old is not None and same:
+            ruling = old.changed(question, _weights(old, question))
+            reason = "changed labels: only the difference"
+        else:
+            ruling, reason = rule(graph, question, options), f"{graph.n} nodes"
+        took = time.perf_counter() - start
+        solution = Solution(
+            spread(ruling.f, classes, columns), ruling.residual, max(ruling.n_iter, 0)
+        )
+        return Piece(
+            graph,
+            np.empty(0),
+            classes,
+            question,
+            solution,
+            certify(ruling, psd, (Attempt(ruling.modes.note, reason, "answered", took),)),
+            ruling,
+        )
+
+    def ruling(self, piece: Piece, options: Options) -> Ruling:
+        """Return what the labels of a component say of each other."""
+        if piece.ruling is not None and piece.ruling.fresh:
+            return piece.ruling
+        return rule(piece.graph, piece.question, options)
+
+
+def _weights(old: Ruling, question: Question) -> Array:
+    """Return label weights: labels that stay as they were keep theirs, new ones count fully."""
+    d = old.graph.d[question.nodes]
+    free = question.free
+    scale = np.sqrt(old.graph.d[old.question.nodes].mean() / d) if free else np.ones(len(d))
+    weight = question.size * scale
+    known = {
+        (int(node), int(code)): (w, size)
+        for node, code, w, size in zip(
+            old.question.nodes, old.question.codes, old.weight, old.question.size, strict=True
+        )
+    }
+    for k, key in enumerate(zip(question.nodes, question.codes, strict=True)):
+        was = known.get((int(key[0]), int(key[1])))
+        if was is not None and was[1] == question.size[k]:
+            weight[k] = was[0]
+    return np.asarray(weight)
+
+
+def spread(f: Array, classes: NDArray[Any], columns: int) -> Array:
+    """Return decision values in the shape of the estimators: one column for two classes."""
+    if columns == 1:
+        return np.asarray(f[:, 1:] - f[:, :1])
+    if len(classes) == columns:
+        return f
+    out = np.zeros((len(f), columns))
+    out[:, classes] = f
+    return out
+
+
+def certify(ruling: Ruling, psd: bool, history: tuple[Attempt, ...]) -> Certificate:
+    """Return the evidence: of the heaviest member where members differ."""
+    candidates = ruling.committee.candidates
+    heaviest = max(candidates, key=lambda c: c.weight)
+    values = ruling.modes.values
+    limit = float(values[heaviest.n_modes - 1])
+    gamma = heaviest.eta * limit
+    mean = sum(c.weight * c.eta * float(values[c.n_modes - 1]) for c in candidates)
+    return Certificate(
+        ruling.graph.n,
+        ruling.residual,
+        ruling.n_iter,
+        extension=mean,
+        lambda_1=float(values[0]),
+        gamma=gamma,
+        condition_bound=bound(limit, gamma, positive_semidefinite=psd),
+        eigen_residual=ruling.modes.residual,
+        history=history,
+        selection=tuple(sorted(candidates, key=lambda c: -c.weight)),
+    )
