@@ -10,13 +10,13 @@ import robustgc
 ROOT = Path(robustgc.__file__).parent
 ORDER = [
     "_kernels", "_vectors", "_sorting", "parallel", "csr", "edges", "buckets", "build", "weights",
-    "outcome", "memory", "graph", "laplacian", "lanczos", "krylov", "solve", "cycles",
-    "multigrid", "iterative", "spectrum", "dense", "direct", "engines", "cost", "progress",
-    "kernel", "labels", "models", "elimination", "dirichlet", "baseline_models", "resolvents",
-    "extension",
-    "points", "neighbours", "blocked", "affinity", "selection", "unseen", "baseline_selection",
-    "transduction", "landmarks", "_docs", "_classifier", "baselines", "parameter_free",
-    "estimators", "datasets", "experiments", "report", "cli",
+    "outcome", "memory", "graph", "laplacian", "lanczos", "krylov", "solve", "cycles", "multigrid",
+    "iterative", "spectrum", "dense", "direct", "engines", "cost", "progress", "ritz",
+    "complement", "lifted", "kernel", "labels", "models", "elimination", "dirichlet",
+    "baseline_models", "resolvents", "extension", "points", "neighbours", "blocked", "affinity",
+    "selection", "unseen", "baseline_selection", "transduction", "priors", "committee", "heldout",
+    "auto", "audit", "task", "queries", "landmarks", "_docs", "_classifier", "baselines",
+    "parameter_free", "estimators", "wrong_labels", "datasets", "experiments", "report", "cli",
 ]  # fmt: skip
 
 

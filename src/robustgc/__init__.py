@@ -11,7 +11,7 @@ from robustgc.build import build_csr
 from robustgc.cost import Estimate, estimate
 from robustgc.csr import CSR
 from robustgc.engines import lambda_1
-from robustgc.estimators import RobustGC, find_label_issues
+from robustgc.estimators import RobustGC
 from robustgc.extension import extend
 from robustgc.graph import Graph
 from robustgc.kernel import node_kernel
@@ -27,6 +27,7 @@ from robustgc.outcome import NotConvergedError, NotConvexError, Solution
 from robustgc.parameter_free import HarmonicGC, PoissonGC
 from robustgc.selection import leave_one_out
 from robustgc.spectrum import Spectrum, eigenpairs, full_spectrum
+from robustgc.wrong_labels import find_label_issues
 
 __version__ = "0.1.0"
 

@@ -177,8 +177,8 @@ def _evidence(ruling: Ruling) -> dict[int, NDArray[Any]]:
     doubted = doubted[court.judged[doubted] & (court.right[doubted] < 0.9)][:limit]
     if doubted.size == 0:
         return {}
-    mass = np.bincount(question.codes, weights=ruling.weight, minlength=question.n_classes)
-    mass = mass + question.elsewhere
+    counts = np.bincount(question.codes, weights=ruling.weight, minlength=question.n_classes)
+    mass = counts + question.elsewhere
     alike = ruling.weight / mass[question.codes] * mass.mean()
     units = ruling.heldout.units
     votes = ruling.heldout.kernel(ruling.mix[0] / units, doubted) * alike

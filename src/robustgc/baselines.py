@@ -209,8 +209,8 @@ class BelkinGC(_Tuned):
         if self.n_vectors != "auto":
             return self
         parts, n_classes = pieces(W, labels), len(labels.classes)
-        chosen = choose_n_vectors(parts, n_classes, self.laplacian)
-        settled = self._with("n_vectors", chosen, n_classes)
+        judged = choose_n_vectors(parts, n_classes, self.laplacian)
+        settled = self._with("n_vectors", judged, n_classes)
         settled._known = {_first(part.graph): part.graph for part in parts}
         return settled
 

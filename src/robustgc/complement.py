@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh_tridiagonal
 
 from robustgc import multigrid
 from robustgc.graph import Graph
@@ -178,8 +179,6 @@ class Complement:
 
 
 def _small(alphas: Sequence[Array], betas: Sequence[Array], c: int) -> Small:
-    from scipy.linalg import eigh_tridiagonal
-
     alpha, beta = (np.array([row[c] for row in x]) for x in (alphas, betas))
     ended = np.flatnonzero(beta == 0)
     k = int(ended[0]) + 1 if ended.size else len(beta)

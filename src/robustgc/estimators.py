@@ -30,13 +30,24 @@ class RobustGC(GraphClassifier):
     """Robust graph classification: labels for all nodes from a few, some of them wrong.
 
     Theorem 1 and Algorithm 1 of the paper: a convex smoothness term minus a concave loss, convex
-    while ``gamma < lambda_1``, solved by one linear system.
+    while ``gamma < lambda_1``, solved by one linear system; for several classes with the first
+    modes of the graph lifted (docs/lifted.md). By default nothing is to be tuned: candidates are
+    weighed by what they say of labels they do not see, and answer together.
 
     Parameters
     ----------
-    eta : float, default=0.9
-        ``gamma = eta * lambda_1``, strictly between 0 and 1; 0.9 is the paper's parameter-free
-        choice.
+    eta : float or "auto", default="auto"
+        ``gamma = eta * lambda_q``, strictly between 0 and 1. "auto": weighed by leave-one-out.
+        ``eta=0.9, n_modes=1`` is the paper's parameter-free model, exactly.
+    n_modes : int or "auto", default="auto"
+        How many eigenvalues are lifted to ``lambda_q``: about as many as there are classes less
+        one. "auto": weighed by leave-one-out.
+    class_weight : {None, "balanced"}, default=None
+        "balanced": every class counts alike, however many labels it has. With "auto" both ways are
+        among the candidates, and this has no effect.
+    priors : None, "labels", dict or array-like, default=None
+        Shares of the classes among all nodes, positive and summing to 1: thresholds are moved so
+        that the answers have them. "labels": the shares of the given labels.
     <shared>
     solver : {"auto", "dense", "krylov", "multigrid", "direct"}, default="auto"
         How the system is solved. "auto": by size and a short probe, and the next engine wherever a
@@ -52,9 +63,14 @@ class RobustGC(GraphClassifier):
     Attributes
     ----------
     <answers>
+    eta_, n_modes_ : float, int
+        Those of the candidate with the largest weight.
+    selection_ : tuple of Candidate
+        All candidates, the heaviest first: ``n_modes``, ``eta``, ``balanced``, ``accuracy`` and
+        ``evidence`` on labels unseen, ``weight``. Empty where nothing was to be chosen.
     lambda_1_, gamma_, condition_bound_ : float
         The smallest non-trivial eigenvalue, the trade-off, and the bound on the condition number
-        (section 3.2), for the largest component that was solved.
+        (section 3.2), for the largest component that was solved (of the heaviest candidate).
     eigen_residual_ : float
         ``|L_N v - lambda_1 v| / lambda_1`` for the unit vector found beside lambda_1.
     solver_ : str
@@ -108,6 +124,8 @@ class RobustGC(GraphClassifier):
         self.landmarks = landmarks
         self.unlabeled = unlabeled
 
+    _task: Task
+
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Answer for every node from the labels of a few.
 
@@ -126,7 +144,7 @@ class RobustGC(GraphClassifier):
         self
         """
         before = vars(self).get("_sizes")
-        self._sizes = sample_weight
+        self._sizes: Any = sample_weight
         try:
             return super().fit(X, y)
         except BaseException:
@@ -159,7 +177,7 @@ class RobustGC(GraphClassifier):
         return kept
 
     def _settled(self, W: Weights, labels: Labels, chosen: NDArray[Any] | None) -> "RobustGC":
-        settled = copy(self)
+        settled: RobustGC = copy(self)
         sizes = self._sizes if chosen is None else self._sizes[chosen]
         settled._task = Task(W, labels, sizes, self._model())
         return settled
@@ -179,7 +197,7 @@ class RobustGC(GraphClassifier):
         return answer if self._shares is None else with_shares(answer, self._shares)
 
     def _adopt(self, settled: GraphClassifier) -> None:
-        self._task = settled._task  # type: ignore[attr-defined]
+        self._task = settled._task
 
     def label_issues(self) -> LabelIssues:
         """Return every given label with the suspicion that it is wrong, the worst first.
@@ -275,27 +293,3 @@ class RobustGC(GraphClassifier):
         model = self._model()
         self.eta_ = best.eta if best else model.eta if model.eta is not None else np.nan
         self.n_modes_ = best.n_modes if best else model.n_modes or 1
-
-
-def find_label_issues(W: Any, y: ArrayLike, **options: Any) -> LabelIssues:
-    """Return which of the given labels are suspicious, without keeping an estimator.
-
-    Parameters
-    ----------
-    W : array, sparse matrix or CSR, shape (N, N)
-        The weights of the graph; or points, with ``affinity="knn"`` among the options.
-    y : array-like, shape (N,)
-        Labels, as in `RobustGC.fit`.
-    **options
-        Parameters of `RobustGC`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from robustgc import find_label_issues
-    >>> W = np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3))
-    >>> W[2, 3] = W[3, 2] = 0.1
-    >>> find_label_issues(W, ["a", "a", "", "b", "a", "b"]).node[0]
-    np.int64(4)
-    """
-    return RobustGC(**{"affinity": "precomputed", **options}).fit(W, y).label_issues()

@@ -133,7 +133,8 @@ def changed_labels(labels: Labels, changes: Mapping[int, Any]) -> Labels:
                 f"{node!r} is not a node of the fitted graph; nodes are 0 to {len(codes) - 1}."
             )
         value = name.item() if isinstance(name, np.generic) else name
-        missing = value is None or value != value or value == labels.marker or value == ""
+        nan = isinstance(value, float) and np.isnan(value)
+        missing = nan or value in (None, "", labels.marker)
         if not missing and value not in known:
             raise ValueError(
                 f"{value!r} is not a class of the fit; those are {', '.join(map(str, known))}. "

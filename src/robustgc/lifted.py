@@ -178,10 +178,10 @@ class Filters:
             if np.count_nonzero(row) != 1:
                 continue
             k = int(np.flatnonzero(row)[0])
-            gamma, q, f = float(self.gammas[k]), int(self.n_modes[k]), f / row[k]
+            gamma, q, x = float(self.gammas[k]), int(self.n_modes[k]), f / row[k]
             V, values = self.modes.vectors[:, :q], self.modes.values[:q]
-            lift = V @ ((values[-1] - values)[:, None] * (V.T @ f))
-            rest = (self.graph.L_N(f) + lift) / gamma - f - b
+            lift = V @ ((values[-1] - values)[:, None] * (V.T @ x))
+            rest = (self.graph.L_N(x) + lift) / gamma - x - b
             tiny = self.modes.vectors[:, self.modes.values < 1e-6]
             rest -= tiny @ (tiny.T @ rest)  # products do not resolve them
             worst = max(worst, float((np.linalg.norm(rest, axis=0) / sizes).max(initial=0.0)))

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from robustgc.dense import filtered, system_residual
 from robustgc.engines import Options, lambda_1, solve_robust
 from robustgc.graph import SMALL, Graph
+from robustgc.lifted import lifted
 from robustgc.outcome import Shifts, Solution, check_gamma, check_positive
 from robustgc.solve import factorised, solve_shifted
 from robustgc.spectrum import eigenpairs, full_spectrum
@@ -24,7 +25,13 @@ NEAR_ROUNDING = 1e-6
 
 
 def robust(
-    graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10, solver: str = "auto"
+    graph: Graph,
+    y: ArrayLike,
+    *,
+    gamma: float,
+    n_modes: int = 1,
+    tol: float = 1e-10,
+    solver: str = "auto",
 ) -> Solution:
     """Minimise ``f' L_N f / 2 - gamma |f + y|^2 / 2`` over ``f' v0 = 0``: RobustGC.
 
@@ -38,6 +45,9 @@ def robust(
         +1 and -1 for labels, 0 for unlabelled.
     gamma : float
         Trade-off, ``0 < gamma < lambda_1(graph)``.
+    n_modes : int
+        Eigenvalues up to this one are lifted to it, and ``gamma`` may be up to it: the model for
+        several classes (docs/lifted.md). 1 is the paper's. `solver` has no part in it then.
     tol : float
         Relative residual asked of the iterative engines (graphs above 1500 nodes).
     solver : {"auto", "dense", "krylov", "multigrid", "direct"}
@@ -52,7 +62,7 @@ def robust(
     Raises
     ------
     NotConvexError
-        ``gamma >= lambda_1``.
+        ``gamma >= lambda_1`` (of the lifted model: ``lambda_q``).
 
     Examples
     --------
@@ -61,6 +71,10 @@ def robust(
     >>> robust(chain, [1, 0, 0, -1], gamma=0.5 * lambda_1(chain)).f.round(4)
     array([ 0.5349,  0.4878, -0.4878, -0.5349])
     """
+    if n_modes != 1:
+        Y = _label_columns(graph, y)
+        found = lifted(graph, Y.reshape(graph.n, -1), n_modes=n_modes, gamma=gamma, tol=tol)
+        return Solution(found.f.reshape(Y.shape), found.residual, found.n_iter)
     return robust_path(graph, y, [gamma], tol=tol, solver=solver)[0]
 
 

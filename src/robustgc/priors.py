@@ -92,7 +92,8 @@ def check_priors(priors: Any, labels: Labels) -> Array | None:
     total = float(shares.sum())
     if not np.isfinite(shares).all() or (shares <= 0).any() or abs(total - 1) > 1e-6:
         raise ValueError(
-            f"priors are {shares.tolist()} and sum to {total:g}; they must be positive and sum to 1."
+            f"priors are {shares.tolist()} and sum to {total:g}; they must be positive and sum "
+            "to 1."
         )
     return shares / total
 
