@@ -13,7 +13,7 @@ from robustgc.memory import available
 from robustgc.outcome import NotConvergedError
 from robustgc.weights import Array
 
-_CLEAR = {8: 1e-6, 4: 1e-4}  # residual of a Ritz pair, beside lambda_1, that counts as found
+_CLEAR = {8: 1e-6, 4: 3e-4}  # residual of a Ritz pair, beside lambda_1, that counts as found
 _LEAST = {8: 1e-6, 4: 1e-3}  # a lambda_1 below is not resolved by products with L_N
 _LIMIT = 300
 
@@ -48,7 +48,7 @@ def leading(graph: Graph, Y: Array, count: int, dtype: str, probe: int) -> tuple
             values = np.concatenate(
                 [small.theta[_taken(small, cut, clear)] for small in smalls[:-1] if small]
             )
-            if _distinct(values) >= count or step >= 1.3 * first + 3 or over:
+            if _distinct(values) >= count or step >= 1.15 * first + 2 or over:
                 return *_rotated(graph, L, lanczos, smalls, cut, clear, count), step
         if over or not lanczos.kept or (step >= probe and not first):
             break
