@@ -39,7 +39,9 @@ def fit(folder: str) -> None:
     y = noisy_labels(n, labels, 3 * labels // 10, LABEL_SEED)
     _say(f"estimate: {estimate(graph)}")
     start = time.perf_counter()
-    clf = RobustGC(affinity="precomputed", verbose=sys.stderr.isatty()).fit(graph, y)
+    clf = RobustGC(0.9, n_modes=1, affinity="precomputed", verbose=sys.stderr.isatty()).fit(
+        graph, y
+    )
     seconds = time.perf_counter() - start
     accuracy = float((clf.transduction_ == truth(n)).mean())
     _say(f"fit: {seconds:.0f} s with {labels} labels, {3 * labels // 10} of them wrong")

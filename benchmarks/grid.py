@@ -51,7 +51,7 @@ def main() -> list[tuple[str, bool]]:
     y[nodes] = nodes // SIDE >= SIDE // 2
     signs = np.where(y < 0, 0.0, 2.0 * y - 1)
     warm = grid(60)
-    RobustGC(affinity="precomputed").fit(warm, np.resize([0, 1, -1, -1], 3600))
+    RobustGC(0.9, n_modes=1, affinity="precomputed").fit(warm, np.resize([0, 1, -1, -1], 3600))
     print("| method | lambda_1 after, s | and f after, s | lambda_1 | relative error |")
     print("|---|---|---|---|---|")
     hand = np.inf
@@ -63,7 +63,7 @@ def main() -> list[tuple[str, bool]]:
         if error <= 1e-6:
             hand = min(hand, seconds)
     start = time.perf_counter()
-    clf = RobustGC(affinity="precomputed", tol=1e-8).fit(W, y)
+    clf = RobustGC(0.9, n_modes=1, affinity="precomputed", tol=1e-8).fit(W, y)
     seconds = time.perf_counter() - start
     error = abs(clf.lambda_1_ / limit - 1)
     print(f"| RobustGC ({clf.solver_}) | | {seconds:.1f} | {clf.lambda_1_:.9e} | {error:.1e} |")

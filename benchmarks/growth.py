@@ -23,7 +23,7 @@ def measure(edges: int, folder: str) -> None:
     """Build and fit; print what it took."""
     from robustgc import CSR, RobustGC, build_csr
 
-    clf = RobustGC(affinity="precomputed")
+    clf = RobustGC(0.9, n_modes=1, affinity="precomputed")
     for size, path in ((20_000, f"{folder}/warm"), (edges, f"{folder}/graph")):
         n = 2 * size // DEGREE
         pairs = block_edges(n, size + size // 100, seed=2017)

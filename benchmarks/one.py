@@ -22,7 +22,7 @@ LABEL_SEED = 2029
 def robustgc(A: Any, y: NDArray[np.int64]) -> Any:
     from robustgc import RobustGC
 
-    return RobustGC(eta=0.9, affinity="precomputed").fit(A, y).transduction_
+    return RobustGC(eta=0.9, n_modes=1, affinity="precomputed").fit(A, y).transduction_
 
 
 def diffusion(A: Any, y: NDArray[np.int64]) -> Any:
@@ -60,7 +60,7 @@ def robustgc_points(X: Any, y: NDArray[np.int64]) -> Any:
     """One column per class: near lambda_1 ten columns collapse on v1, so eta is small here."""
     from robustgc import RobustGC
 
-    return RobustGC(eta=0.1).fit(X, y).transduction_
+    return RobustGC(eta=0.1, n_modes=1).fit(X, y).transduction_
 
 
 def label_spreading_points(X: Any, y: NDArray[np.int64]) -> Any:

@@ -63,8 +63,8 @@ r, c = r + side, (c + side + (rng.random(12 * n) < 0.1) * (n // 2)) % n
 W = sp.coo_array((np.ones(len(r)), (r, c)), shape=(n, n)).tocsr(); W = sp.csr_array(W + W.T)
 W.setdiag(0); W.eliminate_zeros(); W.data[:] = 1; G = CSR.from_scipy(W)
 y = np.full(n, -1); y[:40] = rng.integers(0, 2, 40)
-RobustGC(affinity="precomputed").fit(G, y)
-tracemalloc.start(); RobustGC(affinity="precomputed").fit(G, y)
+RobustGC(0.9, n_modes=1, affinity="precomputed").fit(G, y)
+tracemalloc.start(); RobustGC(0.9, n_modes=1, affinity="precomputed").fit(G, y)
 print((tracemalloc.get_traced_memory()[1] + G.nbytes) / estimate(G).memory)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -78,24 +78,24 @@ def test_too_little_memory_is_refused_with_the_number(monkeypatch):
     assert not estimate(W).fits
     assert "does not fit" in str(estimate(W))
     with pytest.raises(MemoryError, match=r"5000 nodes takes at least 0\.00 GiB .* are available"):
-        RobustGC(affinity="precomputed").fit(W, two_labels(5000))
+        RobustGC(0.9, n_modes=1, affinity="precomputed").fit(W, two_labels(5000))
 
 
 def test_verbose_shows_steps_on_standard_error(capsys):
     W = ring(3000)
-    clf = RobustGC(affinity="precomputed", verbose=True).fit(W, two_labels(3000))
+    clf = RobustGC(0.9, n_modes=1, affinity="precomputed", verbose=True).fit(W, two_labels(3000))
     seen = capsys.readouterr()
     assert seen.out == ""
     assert "krylov" in seen.err
     assert "residual" in seen.err
     assert clf.solver_ in seen.err
-    RobustGC(affinity="precomputed").fit(W, two_labels(3000))
+    RobustGC(0.9, n_modes=1, affinity="precomputed").fit(W, two_labels(3000))
     assert capsys.readouterr().err == ""
 
 
 def test_an_interrupted_fit_leaves_the_estimator_as_it_was(monkeypatch):
     W = ring(3000)
-    clf = RobustGC(affinity="precomputed").fit(W, two_labels(3000))
+    clf = RobustGC(0.9, n_modes=1, affinity="precomputed").fit(W, two_labels(3000))
     before = dict(vars(clf))
 
     def interrupted(*args, **kwargs):

@@ -188,7 +188,7 @@ def test_a_folder_comes_back_mapped_and_fits_alike(tmp_path, weighted):
     assert (opened.data is None) == (not weighted)
     y = np.full(2500, -1)
     y[rng.choice(2500, 60, replace=False)] = rng.integers(0, 2, 60)
-    a, b = (RobustGC(affinity="precomputed").fit(graph, y) for graph in (W, opened))
+    a, b = (RobustGC(0.9, n_modes=1, affinity="precomputed").fit(graph, y) for graph in (W, opened))
     np.testing.assert_array_equal(a.transduction_, b.transduction_)
     np.testing.assert_allclose(a.f_, b.f_, atol=1e-9)
     np.testing.assert_array_equal(b.predict(opened), b.transduction_)

@@ -63,7 +63,7 @@ def test_classic_graphs_with_one_label_of_each_class(name, both):
     if not both:  # a few more, at random
         rng = np.random.default_rng(38)
         y[rng.choice(n, 20, replace=False)] = rng.integers(0, 2, 20)
-    clf = RobustGC(affinity="precomputed").fit(W, y)
+    clf = RobustGC(0.9, n_modes=1, affinity="precomputed").fit(W, y)
     assert clf.residual_ < 1e-6
     if limit is not None:
         assert clf.lambda_1_ == pytest.approx(limit, rel=1e-6)
@@ -83,7 +83,7 @@ def test_clusters_joined_by_almost_nothing(bridge):
     W = sp.csr_array(sp.block_array([[half, tie], [tie.T, half]]))
     y = np.full(2 * m, -1)
     y[[1, 30, 70]], y[[m + 2, m + 40]], y[m + 9] = 0, 1, 0  # one of them is wrong
-    clf = RobustGC(affinity="precomputed").fit(W, y)
+    clf = RobustGC(0.9, n_modes=1, affinity="precomputed").fit(W, y)
     assert clf.transduction_[:m].tolist() == [0] * m
     assert clf.transduction_[m:].tolist() == [1] * m
     volume = half.sum() + bridge  # of each half; v1 is nearly constant on them
@@ -96,7 +96,7 @@ def test_a_hundred_thousand_labels():
     truth = (np.arange(120_000) >= 60_000).astype(int)
     y = np.where(rng.random(120_000) < 0.3, 1 - truth, truth)
     y[rng.permutation(120_000)[100_000:]] = -1
-    clf = RobustGC(affinity="precomputed").fit(W, y)
+    clf = RobustGC(0.9, n_modes=1, affinity="precomputed").fit(W, y)
     assert (clf.transduction_ == truth).mean() > 0.9
     assert clf.solver_ == "krylov float32"
 
@@ -128,7 +128,7 @@ def test_pieces_of_a_large_graph_are_solved_in_place():
     where = np.argsort(order)
     labels = np.where(y == 0, -1, (y > 0).astype(int))
     for weights in (W, CSR.from_scipy(W)):
-        clf = RobustGC(affinity="precomputed", tol=1e-11).fit(weights, labels)
+        clf = RobustGC(0.9, n_modes=1, affinity="precomputed", tol=1e-11).fit(weights, labels)
         for block, size in ((main, slice(0, main.shape[0])), (other, slice(-other.shape[0], None))):
             nodes = where[size]
             alone, _ = answers(block, y[nodes], "direct", etas=[0.9], tol=1e-11)
@@ -239,7 +239,7 @@ def test_many_small_components_are_not_quadratic():
     W = sp.csr_array(sp.kron(sp.eye_array(2000), graphs.path(4)))
     y = np.full(8000, -1)
     y[::4], y[3::4] = 0, 1
-    clf = RobustGC(affinity="precomputed").fit(W, y)
+    clf = RobustGC(0.9, n_modes=1, affinity="precomputed").fit(W, y)
     assert clf.transduction_.reshape(-1, 4).tolist() == [[0, 0, 1, 1]] * 2000
 
 
@@ -266,4 +266,4 @@ def test_memory_is_counted_in_the_precision_that_will_be_used(monkeypatch):
     stored = 12 * W.nnz + 8 * n
     monkeypatch.setenv("ROBUSTGC_MEMORY", str((single.least + double.least) / 2 - stored))
     with pytest.raises(MemoryError, match="dtype='float32'"):
-        RobustGC(affinity="precomputed", tol=1e-8).fit(W, y)
+        RobustGC(0.9, n_modes=1, affinity="precomputed", tol=1e-8).fit(W, y)

@@ -28,14 +28,14 @@ def test_predict_on_the_training_points_equals_the_transduction(estimator, affin
 def test_copies_of_a_point_that_were_told_apart_by_labels():
     X = np.vstack([moons()[0], moons()[0][:1]])
     y = np.append(moons()[1], -1)
-    clf = RobustGC(affinity="rbf").fit(X, y)
+    clf = RobustGC(0.9, n_modes=1, affinity="rbf").fit(X, y)
     np.testing.assert_array_equal(clf.predict(X), clf.transduction_)
     assert clf.decision_function(X[:1])[0] == pytest.approx(clf.f_[[0, -1]].mean())
 
 
 def test_new_points_by_the_papers_formula_and_nothing_out_of_range():
     X, y, truth = moons(200)
-    clf = RobustGC(affinity="rbf", sigma=0.15).fit(X, y)
+    clf = RobustGC(0.9, n_modes=1, affinity="rbf", sigma=0.15).fit(X, y)
     W = np.exp(-np.square(X[:, None] - X[None]).sum(axis=-1) / (2 * 0.15**2))
     X_new = np.vstack([moons(50, seed=23)[0], [[40.0, 40.0], [3.0, 3.0]]])
     f_x = clf.decision_function(X_new)
@@ -92,7 +92,7 @@ def test_a_far_point_is_not_guessed_by_a_component_with_one_class():
     X = np.vstack([rng.standard_normal((20, 2)), rng.standard_normal((20, 2)) + 300])
     y = np.full(40, -1)
     y[[0, 1, 25]] = [0, 1, 1]
-    clf = RobustGC(affinity="rbf", sigma=1.0).fit(X, y)
+    clf = RobustGC(0.9, n_modes=1, affinity="rbf", sigma=1.0).fit(X, y)
     assert clf.predict([[300.0, 300.0], [328.0, 300.0]]).tolist() == [1, -1]
 
 
@@ -111,8 +111,8 @@ def test_answers_do_not_depend_on_the_origin_or_the_unit(affinity):
 
 def test_rbf_weights_of_clusters_far_apart_are_exact():
     X = np.vstack([moons()[0], moons()[0] + 1e8])
-    near = RobustGC(affinity="rbf", sigma=0.3).fit(X, np.tile(moons()[1], 2))
-    alone = RobustGC(affinity="rbf", sigma=0.3).fit(*moons()[:2])
+    near = RobustGC(0.9, n_modes=1, affinity="rbf", sigma=0.3).fit(X, np.tile(moons()[1], 2))
+    alone = RobustGC(0.9, n_modes=1, affinity="rbf", sigma=0.3).fit(*moons()[:2])
     np.testing.assert_array_equal(near.transduction_[:120], alone.transduction_)
 
 

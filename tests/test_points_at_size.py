@@ -328,9 +328,9 @@ def test_gaussian_weights_of_many_points_are_never_a_full_matrix(monkeypatch, wi
     y = np.full(1800, -1)
     y[rng.choice(900, 9, replace=False)] = 0
     y[900 + rng.choice(900, 9, replace=False)] = 1
-    dense = RobustGC(affinity="rbf", sigma=width).fit(X, y)
+    dense = RobustGC(0.9, n_modes=1, affinity="rbf", sigma=width).fit(X, y)
     monkeypatch.setattr("robustgc.affinity.DENSE", 1000)
-    other = RobustGC(affinity="rbf", sigma=width).fit(X, y)
+    other = RobustGC(0.9, n_modes=1, affinity="rbf", sigma=width).fit(X, y)
     kind = type(other._affinity.weights())
     assert kind.__name__ == ("csr_array" if width < 0.1 else "GaussianOperator")
     assert other.lambda_1_ == pytest.approx(dense.lambda_1_, rel=1e-6)

@@ -19,7 +19,7 @@ from robustgc.graph import Graph
 from robustgc.labels import Labels, encode, recode
 from robustgc.landmarks import choose, cover
 from robustgc.outcome import Solution
-from robustgc.points import row_keys
+from robustgc.points import as_float, row_keys, same
 from robustgc.transduction import Certificate, Transduction, decide, transduce
 from robustgc.weights import Array, Weights
 
@@ -215,15 +215,15 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         X = self._read(X, reset=False)
         if not isinstance(self._X, CSR) and sp.issparse(X) != sp.issparse(self._X):
             X = X.toarray() if sp.issparse(X) else sp.csr_array(X)
-        if X.shape == self._X.shape and _same(X, self._X):
+        if X.shape == self._X.shape and same(X, self._X):
             return self._answer.f.copy(), self._answer.codes
         f = np.empty((X.shape[0], self._answer.f.shape[1]))
         codes = np.empty(X.shape[0], dtype=np.int64)
         fitted = self._fitted_rows(X)
         for row, nodes in fitted:
             f[row] = self._answer.f[nodes].mean(axis=0)
-            same = np.unique(self._answer.codes[nodes])
-            codes[row] = same[0] if len(same) == 1 else decide(f[row][None])[0]
+            agreed = np.unique(self._answer.codes[nodes])
+            codes[row] = agreed[0] if len(agreed) == 1 else decide(f[row][None])[0]
         new = np.setdiff1d(np.arange(X.shape[0]), [row for row, _ in fitted])
         f[new] = _extended(self._graph_answer, self._affinity, X, new)
         codes[new] = decide(f[new])
@@ -249,7 +249,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
             W = X if sp.issparse(X) else np.asarray(X)
             if W.ndim == 2 and W.shape[1] > 0:
                 validate_data(self, X, skip_check_array=True)  # names and number of columns
-            return _as_float(W) if W.dtype.kind in "biuf" else W
+            return as_float(W) if W.dtype.kind in "biuf" else W
         least = 2 if reset else 1
         checked = validate_data(
             self,
@@ -260,7 +260,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
             ensure_min_samples=least,
             copy=reset,  # predict compares with what was fitted, whatever becomes of X
         )
-        return _as_float(checked)
+        return as_float(checked)
 
     def _read_csr(self, X: CSR, reset: bool) -> CSR:
         if self.affinity != "precomputed":
@@ -296,19 +296,3 @@ def _extended(answer: Transduction, affinity: Affinity, X: Any, new: NDArray[Any
         part = slice(start, start + step)
         f[part] = answer.extend(*affinity.rows(X[new[part]]))
     return f
-
-
-def _as_float(X: Any) -> Any:
-    if sp.issparse(X):
-        return sp.csr_array(X.astype(np.float64, copy=False))
-    return np.asarray(X, dtype=np.float64)
-
-
-def _same(A: Any, B: Any) -> bool:
-    if A is B:
-        return True
-    if isinstance(A, CSR):
-        return A.same(B)
-    if sp.issparse(A):
-        return bool(A.nnz == B.nnz and (A != B).nnz == 0)
-    return bool(np.array_equal(A, B))

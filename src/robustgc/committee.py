@@ -119,10 +119,11 @@ def convene(
     prior = _prior(len(models), default, len(families))
     for turn in range(_ROUNDS if free else 1):
         answers, pull, left = unseen(one_hot * (trust * size)[:, None])
+        floor = 1e-10 * float(np.abs(pull).max(initial=0.0))  # below is rounding
         judged = []
         for balanced, pulled in families:
             for F in answers:
-                S, scale = _scaled(F + pull if pulled else F, left, balanced)
+                S, scale = _scaled(F + pull if pulled else F, left, balanced, floor)
                 judged.append((S, scale, *_likelihood(S[others], codes[others])))
         total = np.array([lines.sum() for _, _, lines, _, _ in judged])
         weight = prior * np.exp(_POWER * (total - total.max()))
@@ -161,7 +162,7 @@ def _prior(count: int, default: int, families: int) -> Array:
     return prior
 
 
-def _scaled(F: Array, left: Array, balanced: bool) -> tuple[Array, float]:
+def _scaled(F: Array, left: Array, balanced: bool, floor: float) -> tuple[Array, float]:
     """Centre the classes of every row and bring a candidate's values to unit size.
 
     -inf where no label of the class is left.
@@ -171,7 +172,9 @@ def _scaled(F: Array, left: Array, balanced: bool) -> tuple[Array, float]:
         F = F / np.where(there, left, 1.0) * left.mean()
     known = np.where(there, F, 0.0)
     known = np.where(there, known - known.sum(1, keepdims=True) / there.sum(1, keepdims=True), 0.0)
-    scale = float(np.sqrt(np.mean(known**2))) or 1.0
+    scale = float(np.sqrt(np.mean(known**2)))
+    if scale <= floor:
+        known, scale = np.zeros_like(known), 1e10 * floor or 1.0
     return np.where(there, known / scale, -np.inf), scale
 
 

@@ -17,7 +17,7 @@ from robustgc.graph import SMALL, Graph
 from robustgc.outcome import NotConvergedError, NotConvexError, Solution, check_positive
 from robustgc.ritz import leading
 from robustgc.spectrum import eigenpairs, full_spectrum
-from robustgc.weights import Array
+from robustgc.weights import Array, Operator
 
 MEDIUM = 30_000  # nodes up to which any number of modes is a matter of seconds
 
@@ -59,9 +59,13 @@ def find_modes(graph: Graph, count: int, Y: Array, options: Options) -> Modes:
         spectrum = full_spectrum(graph)
         return _measured(graph, spectrum.values[1:], spectrum.vectors[:, 1:], "one decomposition")
     count = min(count, graph.n // 8)
-    if graph.n <= MEDIUM:
-        found = eigenpairs(graph, count + 1)
-        return _measured(graph, found.values[1:], found.vectors[:, 1:], "eigenpairs")
+    if graph.n <= MEDIUM and not isinstance(graph._whole, Operator):
+        for few in (count, 1):  # those of a hard graph may be too many to ask for
+            try:
+                found = eigenpairs(graph, few + 1)
+            except NotConvergedError:
+                continue
+            return _measured(graph, found.values[1:], found.vectors[:, 1:], "eigenpairs")
     dtype = precision(graph, options)[0]
     few = multigrid.possible(graph) and graph._whole.nnz <= 12 * graph._whole.shape[0]
     try:

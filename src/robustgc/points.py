@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 
+from robustgc.csr import CSR
 from robustgc.weights import Array
 
 EPS = float(np.finfo(float).eps)
@@ -117,3 +118,21 @@ def row_keys(X: Any) -> list[int]:
     parts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
     columns = X.indices.astype(np.int64)
     return [hash((columns[a:b].tobytes(), X.data[a:b].tobytes())) for a, b in parts]
+
+
+def as_float(X: Any) -> Any:
+    """Return points or weights in double precision, sparse ones by rows."""
+    if sp.issparse(X):
+        return sp.csr_array(X.astype(np.float64, copy=False))
+    return np.asarray(X, dtype=np.float64)
+
+
+def same(A: Any, B: Any) -> bool:
+    """Whether two inputs hold the same values."""
+    if A is B:
+        return True
+    if isinstance(A, CSR):
+        return A.same(B)
+    if sp.issparse(A):
+        return bool(A.nnz == B.nnz and (A != B).nnz == 0)
+    return bool(np.array_equal(A, B))

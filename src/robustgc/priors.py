@@ -47,8 +47,8 @@ def label_sizes(sample_weight: ArrayLike | None, labels: Labels) -> tuple[Array,
     left = np.unique(codes[codes >= 0])
     if len(left) < 2:
         raise ValueError(
-            f"With sample_weight, labels of {len(left)} class(es) are left; at least two classes "
-            "need a label of positive weight."
+            f"Labels whose sample_weight is not zero are left of {len(left)} classes; at least two "
+            "classes need one."
         )
     kept = codes[codes >= 0]
     sizes = np.where(codes >= 0, sizes, 0.0)

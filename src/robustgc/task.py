@@ -14,7 +14,7 @@ from robustgc.engines import Attempt, Options, precision, solve_robust
 from robustgc.graph import SMALL, Graph
 from robustgc.labels import Labels
 from robustgc.models import bound
-from robustgc.outcome import Shifts, Solution
+from robustgc.outcome import NotConvergedError, Shifts, Solution
 from robustgc.transduction import Certificate
 from robustgc.weights import Array, Weights
 
@@ -177,8 +177,14 @@ class Task:
             ruling = old.changed(question, _weights(old, question))
             reason = "changed labels: only the difference"
         else:
-            ruling, reason = rule(graph, question, options), f"{graph.n} nodes"
-        took = time.perf_counter() - start
+            try:
+                ruling, reason = rule(graph, question, options), f"{graph.n} nodes"
+            except NotConvergedError as failure:
+                if not question.free or self.model.n_modes not in (None, 1):
+                    raise
+                # The paper's model has engines that need no more than lambda_1.
+                tried = Attempt("committee", f"{graph.n} nodes", str(failure), took(start))
+                return self._without_modes(graph, columns, psd, options, question, tried)
         solution = Solution(
             spread(ruling.f, classes, columns), ruling.residual, max(ruling.n_iter, 0)
         )
@@ -188,9 +194,29 @@ class Task:
             classes,
             question,
             solution,
-            certify(ruling, psd, (Attempt(ruling.modes.note, reason, "answered", took),)),
+            certify(ruling, psd, (Attempt(ruling.modes.note, reason, "answered", took(start)),)),
             ruling,
         )
+
+    def _without_modes(
+        self,
+        graph: Graph,
+        columns: int,
+        psd: bool,
+        options: Options,
+        question: Question,
+        tried: Attempt,
+    ) -> Piece:
+        """Answer by the paper's default where the modes could not be found."""
+        eta = 0.9 if self.model.eta is None else self.model.eta
+        paper = Task(self.W, self.labels, self.sizes, Model(eta, 1, False))
+        hot = question.columns(graph.n, np.ones(len(question.nodes)))
+        Y = spread(2 * hot - hot.sum(axis=1, keepdims=True), np.arange(hot.shape[1]), columns)
+        piece = paper._by_the_paper(
+            graph, Y / (2 if columns == 1 else 1), psd, options, question, None
+        )
+        history = (tried, *piece.certificate.history)
+        return replace(piece, certificate=replace(piece.certificate, history=history), Y=None)
 
     def ruling(self, piece: Piece, options: Options) -> Ruling:
         """Return what the labels of a component say of each other."""
@@ -198,6 +224,11 @@ class Task:
             return piece.ruling
         known = None if piece.ruling is None else piece.ruling.modes
         return rule(piece.graph, piece.question, options, known)
+
+
+def took(start: float) -> float:
+    """Return the seconds since then."""
+    return time.perf_counter() - start
 
 
 def _weights(old: Ruling, question: Question) -> Array:

@@ -44,7 +44,7 @@ def run(n_labels: int = 12, n_wrong: int = 3, seed: int = 7) -> Demo:
     given, _ = flip(data.labels[nodes], n_wrong, np.unique(data.labels), rng)
     y = np.full(len(data.labels), "", dtype=data.labels.dtype)
     y[nodes] = given
-    robust = RobustGC(affinity="precomputed").fit(data.weights, y)
+    robust = RobustGC(0.9, n_modes=1, affinity="precomputed").fit(data.weights, y)
     answers = {
         "LabelSpreading (scikit-learn)": label_spreading(data, y),
         "ZhouGC": ZhouGC(affinity="precomputed").fit_predict(data.weights, y),

@@ -31,7 +31,7 @@ def compute(folder: Path, *, seed: int, grid: int = 100) -> None:
     places = np.array([(a, b) for b in ys for a in xs])
     rows: list[Record] = []
     for sigma in SIGMAS:
-        clf = RobustGC(affinity="rbf", sigma=sigma).fit(X, y)
+        clf = RobustGC(0.9, n_modes=1, affinity="rbf", sigma=sigma).fit(X, y)
         right = float(np.mean(clf.transduction_ == data.labels))
         f = clf.decision_function(places)
         rows += [
