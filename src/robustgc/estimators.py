@@ -247,7 +247,8 @@ class RobustGC(GraphClassifier):
                 "update is not possible with landmarks, which depend on the labels; fit again."
             )
         changed = changed_labels(self._labels, labels)
-        sizes = np.where((self._labels.codes < 0) & (changed.codes >= 0), 1.0, self._sizes)
+        # A label that comes back counts as before.
+        sizes = np.where((changed.codes >= 0) & (self._sizes == 0), 1.0, self._sizes)
         settled = copy(self)
         task = self._task
         settled._task = Task(task.W, changed, sizes, task.model, task.pieces)
