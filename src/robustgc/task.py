@@ -247,5 +247,7 @@ def certify(ruling: Ruling, psd: bool, history: tuple[Attempt, ...]) -> Certific
         condition_bound=bound(limit, gamma, positive_semidefinite=psd),
         eigen_residual=ruling.modes.residual,
         history=history,
-        selection=tuple(sorted(candidates, key=lambda c: -c.weight)),
+        selection=tuple(sorted(candidates, key=lambda c: -c.weight))
+        if ruling.question.free
+        else (),
     )
