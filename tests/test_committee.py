@@ -40,7 +40,7 @@ def test_weights_are_shares(kind, n_classes):
     assert {c.balanced for c in clf.selection_} == {False, True}
     assert all(0 <= c.accuracy <= 1 for c in clf.selection_)
     assert clf.gamma_ == pytest.approx(clf.eta_ * lambda_q(W, clf.n_modes_))
-    assert np.mean(clf.transduction_ == truth) > 0.85
+    assert np.mean(clf.transduction_ == truth) > 0.8
 
 
 def lambda_q(W, q):
@@ -99,7 +99,7 @@ def test_deterministic(n):
 
 
 def test_threads_do_not_matter(monkeypatch):
-    W = graphs.grid(190, 180)
+    W = graphs.grid(182, 181)
     truth = np.arange(W.shape[0]) * 3 // W.shape[0]
     y, _ = lifting.some_labels(2729, truth, 8, wrong=2)
     found = []

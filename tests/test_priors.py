@@ -64,7 +64,7 @@ def test_weights_multiply_the_labels(q, n_classes):
 
 
 def test_a_heavy_label_pulls_its_node():
-    W, truth, y = case(wrong=0)
+    W, _, y = case(wrong=0)
     node = int(np.flatnonzero(y == 0)[0])
     pull = []
     for weight in (0.1, 1.0, 10.0):
@@ -221,7 +221,7 @@ def test_a_class_that_no_solved_component_has():
 
 
 def test_priors_after_an_update():
-    W, truth, y = case(sizes=(70, 30))
+    W, _, y = case(sizes=(70, 30))
     changes = {int(i): None for i in np.flatnonzero(y == 0)[:3]}
     options = {"eta": 0.9, "n_modes": 1, "priors": "labels"}
     z = y.copy()

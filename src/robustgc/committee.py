@@ -131,10 +131,10 @@ def convene(
         weight = prior * np.exp(_POWER * (total - total.max()))
         weight /= weight.sum()
         chances, right = np.zeros(one_hot.shape), np.zeros(len(codes))
-        for w, (S, _, _, tau, eps) in zip(weight, judged, strict=True):
+        for w, (S, _, _, *reading) in zip(weight, judged, strict=True):
             if w > 1e-6 * weight.max():
-                if turn == rounds - 1:
-                    tau, eps = _sharpest(S[others], codes[others])
+                last = turn == rounds - 1
+                tau, eps = _sharpest(S[others], codes[others]) if last else reading
                 p = _softmax(tau * S)
                 chances += w * p
                 right += w * np.where(others, _right(p, codes, eps), 1 - eps)
