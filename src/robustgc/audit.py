@@ -12,7 +12,7 @@ from robustgc.labels import Labels
 from robustgc.weights import Array
 
 _WITNESSES = 3
-_EXPLAINED = 200  # labels that get their evidence on graphs where it takes a solve
+_EXPLAINED = 2**22  # values of the columns that evidence may take where it takes a solve
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def _evidence(ruling: Ruling) -> dict[int, NDArray[Any]]:
     """Return, for suspicious labels, the labels of other classes with the most weight there."""
     court, question = ruling.committee, ruling.question
     doubted = np.argsort(court.right, kind="stable")
-    limit = len(doubted) if ruling.heldout.cheap else _EXPLAINED
+    limit = len(doubted) if ruling.heldout.cheap else max(10, _EXPLAINED // ruling.graph.n)
     doubted = doubted[court.judged[doubted] & (court.right[doubted] < 0.9)][:limit]
     if doubted.size == 0:
         return {}

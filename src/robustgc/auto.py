@@ -129,14 +129,14 @@ class Ruling:
         )
 
 
-def rule(graph: Graph, question: Question, options: Options) -> Ruling:
-    """Choose and answer."""
-    modes, models, default = _candidates(graph, question, options)
+def rule(graph: Graph, question: Question, options: Options, modes: Modes | None = None) -> Ruling:
+    """Choose and answer; with the modes of an earlier ruling on the same graph, if there are."""
+    modes, models, default = _candidates(graph, question, options, modes)
     gammas = [eta * modes.values[q - 1] for q, eta in models]
     filters = Filters(graph, modes, [q for q, _ in models], gammas, options)
     units = np.array([(1 - eta) / eta for _, eta in models])
     tol = precision(graph, options)[1]
-    coarse = max(tol, 1e-4 if graph.n > MEDIUM else 1e-6)
+    coarse = max(tol, 1e-3 if graph.n > MEDIUM else 1e-6)  # enough to rank classes
     heldout = HeldOut(
         graph, filters, units, question.nodes, question.codes, question.elsewhere, coarse
     )
@@ -201,7 +201,7 @@ def _mixed(
 
 
 def _candidates(
-    graph: Graph, question: Question, options: Options
+    graph: Graph, question: Question, options: Options, modes: Modes | None
 ) -> tuple[Modes, list[tuple[int, float]], int]:
     """Return the modes, the models to weigh, and which of them is the default."""
     K = question.n_classes
@@ -213,7 +213,9 @@ def _candidates(
     else:
         wanted = min(K + 2, _MOST_MODES)
     Y = question.columns(graph.n, question.size)
-    modes = find_modes(graph, wanted + 1, Y, options)
+    Y = Y[:, 1:] - Y[:, :1]
+    if modes is None:
+        modes = find_modes(graph, wanted + 1, Y, options)
     values = modes.values
     if question.n_modes is not None:
         if len(values) < question.n_modes:

@@ -14,6 +14,7 @@ from robustgc.weights import Array
 FOLDS = 10
 FEW = 500  # labels up to which each is left out by itself on graphs that are not small
 _VALUES = 2**22  # of the unit columns that this may take: 32 MB
+_TOGETHER = 20  # columns that go through a product together
 _SEED = 20180521
 
 
@@ -50,6 +51,7 @@ class HeldOut:
         self._v0 = graph.v0[nodes]
         self.fold: NDArray[np.int64] | None = None
         self._kernels: list[Array] | None = None
+        self._beyond: Array | None = None
         m = len(nodes)
         if filters.complete:
             self._rows = filters.modes.vectors[nodes]
@@ -96,18 +98,54 @@ class HeldOut:
             return self._spectral(Y), pull, left
         if self._kernels is not None:
             return [K @ Y for K in self._kernels], pull, left
+        return self._in_folds(Y), *self._without_folds(Y)
+
+    def _in_folds(self, Y: Array) -> Sequence[Array]:
+        """Answer every label by the labels outside of its fold.
+
+        What the known modes say is computed for these columns. The rest, which takes products with
+        the graph and says little of other labels, is computed for the first columns that come and
+        kept: a label's weight in it stays what it was then.
+        """
+        assert self.fold is not None
+        if self._beyond is None:
+            self._beyond = self._rest_in_folds(Y)
+        V = self.filters.modes.vectors[self.nodes]
+        answers = self._beyond.copy()
+        for k in range(int(self.fold.max()) + 1):
+            mine = self.fold == k
+            known = V[~mine].T @ Y[~mine]
+            for answer, weights in zip(answers, self.filters.weights, strict=True):
+                answer[mine] += V[mine] @ (weights[:, None] * known)
+        return list(answers * self.units[:, None, None])
+
+    def _rest_in_folds(self, Y: Array) -> Array:
+        """Solve for every fold's labels by themselves, as many as is good for products."""
         assert self.fold is not None
         count, K = int(self.fold.max()) + 1, Y.shape[1]
         answers = np.zeros((len(self.units), *Y.shape))
-        for k in range(count):
+        together = max(1, _TOGETHER // K)
+        for first in range(0, count, together):
+            folds = range(first, min(first + together, count))
+            columns = np.zeros((self.graph.n, len(folds) * K))
+            for place, k in enumerate(folds):
+                mine = self.fold == k
+                columns[self.nodes[mine], place * K : (place + 1) * K] = Y[mine]
+            rows = self.filters.rest(self.nodes, columns, self._tol)
+            for place, k in enumerate(folds):
+                others = self.fold != k
+                answers[:, others] += rows[:, others, place * K : (place + 1) * K]
+        return answers
+
+    def _without_folds(self, Y: Array) -> tuple[Array, Array]:
+        """Return the pull of v0 and the label mass that are left without every label's fold."""
+        pull, left = np.empty_like(Y), np.empty_like(Y)
+        assert self.fold is not None
+        for k in range(int(self.fold.max()) + 1):
             mine = self.fold == k
-            columns = np.zeros((self.graph.n, K))
-            columns[self.nodes[mine]] = Y[mine]
-            rows = self.filters.rows(self.nodes, columns, self._tol) * self.units[:, None, None]
-            answers[:, ~mine] += rows[:, ~mine]
             pull[mine] = self._v0[mine, None] * (self._v0[~mine] @ Y[~mine])
             left[mine] = Y[~mine].sum(axis=0) + self._elsewhere
-        return list(answers), pull, left
+        return pull, left
 
     def _spectral(self, Y: Array) -> Sequence[Array]:
         """Leave each label out in closed form: ``F_i - K_ii Y_i``."""

@@ -149,11 +149,14 @@ class Filters:
         V = self.modes.vectors
         known = V.T @ B
         found = np.stack([V[nodes] @ (w[:, None] * known) for w in self.weights])
-        if self._rest is not None:
-            gammas, where = np.unique(self.gammas, return_inverse=True)
-            rest = self._rest.rows(nodes, B, gammas, tol)
-            found += self.gammas[:, None, None] * rest[where]
-        return np.asarray(found)
+        return np.asarray(found if self.complete else found + self.rest(nodes, B, tol))
+
+    def rest(self, nodes: NDArray[Any], B: Array, tol: float) -> Array:
+        """Return the part of `rows` that is off the known modes."""
+        assert self._rest is not None
+        gammas, where = np.unique(self.gammas, return_inverse=True)
+        rest = self._rest.rows(nodes, B, gammas, tol)
+        return np.asarray(self.gammas[:, None, None] * rest[where])
 
     def answer(self, Y: Array, mix: Array, tol: float) -> tuple[Array, float, int]:
         """Return sums of the models' answers, (sums, N, columns), with residual and steps."""

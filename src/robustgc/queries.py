@@ -41,7 +41,7 @@ def _without_labels(task: Task, answer: Transduction) -> NDArray[np.int64]:
 def _in_piece(
     task: Task, piece: Piece, answer: Transduction, n: int, options: Options
 ) -> tuple[NDArray[np.int64], Array]:
-    ruling = task.ruling(piece, options)
+    ruling = piece.ruling or task.ruling(piece, options)
     member = max(ruling.committee.candidates, key=lambda c: c.weight)
     count = min(max(member.n_modes, len(piece.classes), 2), len(ruling.modes.values))
     level = float(ruling.modes.values[member.n_modes - 1])

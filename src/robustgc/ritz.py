@@ -13,7 +13,7 @@ from robustgc.memory import available
 from robustgc.outcome import NotConvergedError
 from robustgc.weights import Array
 
-_CLEAR = {8: 1e-6, 4: 1e-4}  # residual of a Ritz pair, beside lambda_1, that counts as found
+_CLEAR = {8: 1e-6, 4: 3e-4}  # residual of a Ritz pair, beside lambda_1, that counts as found
 _LEAST = {8: 1e-6, 4: 1e-3}  # a lambda_1 below is not resolved by products with L_N
 _LIMIT = 300
 
@@ -51,7 +51,7 @@ def leading(graph: Graph, Y: Array, count: int, dtype: str, probe: int) -> tuple
             if found >= most:
                 most, best = found, (cut, smalls)
             # Fewer than before: copies of converged pairs have begun to come up among them.
-            if most >= count or found < most or step >= 1.3 * first + 3 or over:
+            if most >= count or found < most or step >= 1.15 * first + 2 or over:
                 return *_rotated(graph, L, lanczos, best[1], best[0], clear, count), step
         if over or not lanczos.kept or (step >= probe and not first):
             break

@@ -196,7 +196,8 @@ class Task:
         """Return what the labels of a component say of each other."""
         if piece.ruling is not None and piece.ruling.fresh:
             return piece.ruling
-        return rule(piece.graph, piece.question, options)
+        known = None if piece.ruling is None else piece.ruling.modes
+        return rule(piece.graph, piece.question, options, known)
 
 
 def _weights(old: Ruling, question: Question) -> Array:
