@@ -1,7 +1,7 @@
 """The report of wrong labels: what the other labels say of every label that was given."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,12 @@ class LabelIssues:
         """Return the columns by name."""
         names = ("node", "given", "suggested", "suspicion", "margin", "evidence", "judged")
         return {name: getattr(self, name) for name in names}
+
+    def renumbered(self, rows: NDArray[np.int64]) -> "LabelIssues":
+        """Return the table with other numbers for the nodes: ``rows[node]``."""
+        evidence = np.empty(len(self), dtype=object)
+        evidence[:] = [tuple(int(rows[j]) for j in witnesses) for witnesses in self.evidence]
+        return replace(self, node=rows[self.node], evidence=evidence)
 
     def __len__(self) -> int:
         return len(self.node)

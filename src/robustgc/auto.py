@@ -68,6 +68,8 @@ class Ruling:
     sums : ndarray, shape (2, N, K)
         Answers of the balanced and of the counting members to the label columns, before the
         classes are put on one scale.
+    judged : tuple of Question and ndarray, or None
+        The labels that the committee has judged, and their weights; None: these ones.
     """
 
     graph: Graph
@@ -82,7 +84,17 @@ class Ruling:
     residual: float
     n_iter: int
     tol: float
-    fresh: bool = True  # whether the committee has judged these labels
+    judged: tuple[Question, Array] | None = None
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the committee has judged these labels."""
+        return self.judged is None
+
+    @property
+    def verdict(self) -> tuple[Question, Array]:
+        """The labels that the committee has judged, and their weights."""
+        return self.judged or (self.question, self.weight)
 
     @property
     def f(self) -> Array:
@@ -113,7 +125,7 @@ class Ruling:
             sums=self.sums + sums[:2],
             residual=max(self.residual, residual * size / float(np.linalg.norm(after))),
             n_iter=steps,
-            fresh=False,
+            judged=self.verdict,
         )
 
 

@@ -28,6 +28,8 @@ _POWER = 0.25  # of the likelihood: neighbouring labels are not independent witn
 _SHARPNESS = (1.0, 2.0, 4.0, 8.0)
 _NOISE = (0.05, 0.2, 0.4)
 _ROUNDS = 3
+_FINE = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
+_SLACK = 0.5  # log-likelihood that a sharper reading of the answers may cost
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,8 @@ def convene(
     others = np.bincount(codes, minlength=n_classes)[codes] > 1
     trust = np.ones(len(codes))
     prior = _prior(len(models), default, len(families))
-    for turn in range(_ROUNDS if free else 1):
+    rounds = _ROUNDS if free else 1
+    for turn in range(rounds):
         answers, pull, left = unseen(one_hot * (trust * size)[:, None])
         floor = 1e-10 * float(np.abs(pull).max(initial=0.0))  # below is rounding
         judged = []
@@ -129,12 +132,14 @@ def convene(
         weight = prior * np.exp(_POWER * (total - total.max()))
         weight /= weight.sum()
         chances, right = np.zeros(one_hot.shape), np.zeros(len(codes))
-        for w, (S, _, _, tau, eps) in zip(weight, judged, strict=True):
+        for w, (S, _, _, *reading) in zip(weight, judged, strict=True):
             if w > 1e-6 * weight.max():
+                last = turn == rounds - 1
+                tau, eps = _sharpest(S[others], codes[others]) if last else reading
                 p = _softmax(tau * S)
                 chances += w * p
                 right += w * np.where(others, _right(p, codes, eps), 1 - eps)
-        if turn < _ROUNDS - 1 and free:
+        if turn < rounds - 1:
             trust = right / right.mean()
     members = [(q, eta, balanced) for balanced, _ in families for q, eta in models]
     base = judged[default][2].mean() if others.any() else 0.0
@@ -190,6 +195,23 @@ def _likelihood(S: Array, codes: NDArray[np.int64]) -> tuple[Array, float, float
             if score > best[0]:
                 best = (score, lines, tau, eps)
     return best[1:]
+
+
+def _sharpest(S: Array, codes: NDArray[np.int64]) -> tuple[float, float]:
+    """Return the sharpest reading of a candidate that the labels bear out, and its noise.
+
+    Wrong labels are explained by blurred answers as well as by noise. In the weights of the
+    committee blur is the careful reading; of the labels it would say that few are wrong.
+    """
+    rows, K, found = np.arange(len(codes)), S.shape[1], []
+    for tau in _SHARPNESS:
+        own = _softmax(tau * S)[rows, codes]
+        scores = [float(np.log((1 - eps) * own + eps / K).sum()) for eps in _FINE]
+        best = int(np.argmax(scores))
+        found.append((scores[best], tau, _FINE[best]))
+    limit = max(found)[0] - _SLACK
+    _, tau, eps = max((line for line in found if line[0] >= limit), key=lambda line: line[1])
+    return tau, eps
 
 
 def _right(p: Array, codes: NDArray[np.int64], eps: float) -> Array:

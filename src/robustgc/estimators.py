@@ -125,6 +125,7 @@ class RobustGC(GraphClassifier):
         self.unlabeled = unlabeled
 
     _task: Task
+    _chosen: NDArray[np.int64] | None  # the rows of X that are nodes; None: all
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Answer for every node from the labels of a few.
@@ -179,7 +180,7 @@ class RobustGC(GraphClassifier):
     def _settled(self, W: Weights, labels: Labels, chosen: NDArray[Any] | None) -> "RobustGC":
         settled: RobustGC = copy(self)
         sizes = self._sizes if chosen is None else self._sizes[chosen]
-        settled._task = Task(W, labels, sizes, self._model())
+        settled._task, settled._chosen = Task(W, labels, sizes, self._model()), chosen
         return settled
 
     def _model(self) -> Model:
@@ -197,7 +198,7 @@ class RobustGC(GraphClassifier):
         return answer if self._shares is None else with_shares(answer, self._shares)
 
     def _adopt(self, settled: GraphClassifier) -> None:
-        self._task = settled._task
+        self._task, self._chosen = settled._task, settled._chosen
 
     def label_issues(self) -> LabelIssues:
         """Return every given label with the suspicion that it is wrong, the worst first.
@@ -220,7 +221,8 @@ class RobustGC(GraphClassifier):
         check_is_fitted(self)
         task, options = self._task, self._options()
         rulings = [(task.ruling(p, options), p.nodes, p.classes) for p in task.pieces.values()]
-        return judge(rulings, task.labels)
+        found = judge(rulings, task.labels)
+        return found if self._chosen is None else found.renumbered(self._chosen)
 
     def update(self, labels: Mapping[int, Any]) -> Self:
         """Change some labels and answer again, without fitting the graph part anew.
@@ -247,7 +249,8 @@ class RobustGC(GraphClassifier):
                 "update is not possible with landmarks, which depend on the labels; fit again."
             )
         changed = changed_labels(self._labels, labels)
-        sizes = np.where((self._labels.codes < 0) & (changed.codes >= 0), 1.0, self._sizes)
+        # A label that comes back counts as before.
+        sizes = np.where((changed.codes >= 0) & (self._sizes == 0), 1.0, self._sizes)
         settled = copy(self)
         task = self._task
         settled._task = Task(task.W, changed, sizes, task.model, task.pieces)
@@ -276,7 +279,8 @@ class RobustGC(GraphClassifier):
         check_is_fitted(self)
         if not isinstance(n, Integral) or n < 1:
             raise ValueError(f"n={n!r} is not allowed; it must be a whole number >= 1.")
-        return queries(self._task, self._graph_answer, int(n), self._options())
+        nodes = queries(self._task, self._graph_answer, int(n), self._options())
+        return nodes if self._chosen is None else np.asarray(self._chosen[nodes])
 
     def _options(self, watch: Any = None) -> Options:
         return Options(str(self.solver), self.tol, str(self.dtype), watch)

@@ -134,7 +134,7 @@ def changed_labels(labels: Labels, changes: Mapping[int, Any]) -> Labels:
             )
         value = name.item() if isinstance(name, np.generic) else name
         nan = isinstance(value, float) and np.isnan(value)
-        missing = nan or value in (None, "", labels.marker)
+        missing = nan or (value not in known and value in (None, "", labels.marker))
         if not missing and value not in known:
             raise ValueError(
                 f"{value!r} is not a class of the fit; those are {', '.join(map(str, known))}. "

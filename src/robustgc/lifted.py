@@ -5,6 +5,7 @@ exactly for ``gamma < lambda_q``, and the modes up to q count alike. q = 1 is th
 """
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ def lifted(
     NotConvexError
         ``gamma >= lambda_q``.
     """
-    if not 1 <= n_modes < graph.n:
+    if not isinstance(n_modes, Integral) or not 1 <= n_modes < graph.n:
         raise ValueError(
             f"n_modes={n_modes!r} is not allowed for a graph of {graph.n} nodes; it must be a "
             f"whole number from 1 to {graph.n - 1}."

@@ -113,7 +113,9 @@ def with_shares(answer: Transduction, shares: Array) -> Transduction:
     known = np.isfinite(columns)
     smooth = np.where(known, columns, 0.0) / root
     smooth = np.where(known, smooth, smooth.min() - 9 * (np.ptp(smooth) or 1.0))
-    b = offsets(smooth, shares)
+    there = known.any(axis=0)  # a class without a label in any of these nodes has no share in them
+    b = np.zeros(len(shares))
+    b[there] = offsets(smooth[:, there], shares[there] / shares[there].sum())
     f[solved] += root * (b[1] - b[0] if f.shape[1] == 1 else b)
     codes, reasons = answer.codes.copy(), answer.reasons.copy()
     codes[solved] = decide(f[solved] / root)

@@ -34,6 +34,8 @@ def leading(graph: Graph, Y: Array, count: int, dtype: str, probe: int) -> tuple
     lanczos = Recurrences(L, Y, room=available() / 3)
     clear = _CLEAR[L.dtype.itemsize]
     first, check = 0, 4
+    most = 0  # modes taken at once so far, and the Ritz pairs that gave them
+    best: tuple[float, list[Small | None]] = (np.inf, [])
     for step in range(1, _LIMIT + 1):
         lanczos.step()
         over = not lanczos.betas[-1].any()
@@ -42,14 +44,15 @@ def leading(graph: Graph, Y: Array, count: int, dtype: str, probe: int) -> tuple
         check = max(step + 1, int(1.1 * step))
         smalls = [lanczos.small(c) for c in range(Y.shape[1] + 1)]
         cut, guarded = _cut(smalls, clear)
-        seen = sum(_taken(small, cut, clear).size for small in smalls[:-1] if small is not None)
-        if seen and guarded:
-            first = first or step
-            values = np.concatenate(
-                [small.theta[_taken(small, cut, clear)] for small in smalls[:-1] if small]
-            )
-            if _distinct(values) >= count or step >= 1.15 * first + 2 or over:
-                return *_rotated(graph, L, lanczos, smalls, cut, clear, count), step
+        taken = [small.theta[_taken(small, cut)] for small in smalls[:-1] if small is not None]
+        values = np.concatenate([*taken, np.empty(0)])
+        if values.size and guarded and lanczos.kept:
+            first, found = first or step, _distinct(values)
+            if found >= most:
+                most, best = found, (cut, smalls)
+            # Fewer than before: copies of converged pairs have begun to come up among them.
+            if most >= count or found < most or step >= 1.15 * first + 2 or over:
+                return *_rotated(graph, L, lanczos, best[1], best[0], clear, count), step
         if over or not lanczos.kept or (step >= probe and not first):
             break
     raise NotConvergedError(f"no mode stood clear after {step} Lanczos steps")
@@ -71,7 +74,7 @@ def _cut(smalls: list[Small | None], clear: float) -> tuple[float, bool]:
     return cut, guard is not None and float(guard.theta[0]) < cut
 
 
-def _taken(small: Small, cut: float, clear: float) -> NDArray[Any]:
+def _taken(small: Small, cut: float) -> NDArray[Any]:
     return np.flatnonzero(small.theta < cut)
 
 
@@ -94,7 +97,7 @@ def _rotated(
     for c, small in enumerate(smalls[:-1]):
         if small is None:
             continue
-        chosen = _taken(small, cut, clear)[: 2 * count]
+        chosen = _taken(small, cut)[: 2 * count]
         steps = len(small.theta)
         sizes = np.array([size[c] for size in lanczos.sizes[:steps]])
         basis = np.stack([q[c] for q in lanczos.basis[:steps]])

@@ -109,7 +109,7 @@ def _iterated(graph: Graph, k: int, kind: str) -> Spectrum:
     try:
         vectors = lanczos(L, u0, top, k - 1)
         found = _assembled(graph, kind, np.einsum("ij,ij->j", vectors, L @ vectors), vectors)
-        if found.values[1] >= TINY * top and found.residual <= 1e-8 * TINY:
+        if found.values[1] >= TINY * top and found.residual <= 1e-8 * found.values[1] / top:
             return found
         tried.append(f"Lanczos: lambda_1 {found.values[1]:.1e}, residual {found.residual:.1e}")
     except FAILURES as failure:

@@ -232,15 +232,15 @@ def took(start: float) -> float:
 
 
 def _weights(old: Ruling, question: Question) -> Array:
-    """Return label weights: labels that stay as they were keep theirs, new ones count fully."""
-    d = old.graph.d[question.nodes]
+    """Return label weights: labels as they were judged keep theirs, new ones count fully."""
+    d, (judged, verdict) = old.graph.d[question.nodes], old.verdict
     free = question.free
-    scale = np.sqrt(old.graph.d[old.question.nodes].mean() / d) if free else np.ones(len(d))
+    scale = np.sqrt(old.graph.d[judged.nodes].mean() / d) if free else np.ones(len(d))
     weight = question.size * scale
     known = {
         (int(node), int(code)): (w, size)
         for node, code, w, size in zip(
-            old.question.nodes, old.question.codes, old.weight, old.question.size, strict=True
+            judged.nodes, judged.codes, verdict, judged.size, strict=True
         )
     }
     for k, key in enumerate(zip(question.nodes, question.codes, strict=True)):
@@ -279,5 +279,7 @@ def certify(ruling: Ruling, psd: bool, history: tuple[Attempt, ...]) -> Certific
         condition_bound=bound(limit, gamma, positive_semidefinite=psd),
         eigen_residual=ruling.modes.residual,
         history=history,
-        selection=tuple(sorted(candidates, key=lambda c: -c.weight)),
+        selection=tuple(sorted(candidates, key=lambda c: -c.weight))
+        if ruling.question.free
+        else (),
     )

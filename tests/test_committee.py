@@ -1,0 +1,156 @@
+"""The choice without test labels."""
+
+import numpy as np
+import pytest
+
+import graphs
+import lifting
+from robustgc import RobustGC
+from robustgc.committee import DEFAULT_ETA, ETAS, PRIOR, convene
+from samples import moons
+
+
+def case(seed, sizes=(60, 50, 40), per_class=10, wrong=3, across=0.05):
+    W, truth = lifting.blocks(seed, sizes, 0.3, across)
+    return W, truth, lifting.some_labels(seed + 10, truth, per_class, wrong)[0]
+
+
+def fitted(W, y, **options):
+    return RobustGC(affinity="precomputed", **options).fit(W, y)
+
+
+@pytest.mark.parametrize("kind", ["small", "blocks", "grid"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_weights_are_shares(kind, n_classes):
+    if kind == "grid":
+        W = graphs.grid(40, 40)
+        truth = np.arange(1600) * n_classes // 1600
+    else:
+        size, factor = (40, 1.0) if kind == "small" else (1600 // n_classes, 0.15)
+        W, truth = lifting.blocks(2687, [size] * n_classes, 0.4 * factor, 0.05 * factor)
+    y, _ = lifting.some_labels(2689, truth, 10, wrong=3)
+    clf = fitted(W, y)
+    weights = np.array([c.weight for c in clf.selection_])
+    assert weights.sum() == pytest.approx(1.0, abs=1e-12)
+    assert (weights >= 0).all()
+    assert (np.diff(weights) <= 0).all()
+    assert (clf.n_modes_, clf.eta_) == (clf.selection_[0].n_modes, clf.selection_[0].eta)
+    assert len({(c.n_modes, c.eta, c.balanced) for c in clf.selection_}) == len(weights)
+    assert {c.eta for c in clf.selection_} == set(ETAS)
+    assert {c.balanced for c in clf.selection_} == {False, True}
+    assert all(0 <= c.accuracy <= 1 for c in clf.selection_)
+    assert clf.gamma_ == pytest.approx(clf.eta_ * lambda_q(W, clf.n_modes_))
+    assert np.mean(clf.transduction_ == truth) > 0.8
+
+
+def lambda_q(W, q):
+    return lifting.lifted_laplacian(W.toarray(), q)[1]
+
+
+@pytest.mark.parametrize("seed", [2693, 2699, 2707])
+@pytest.mark.parametrize("per_class", [1, 2])
+def test_the_default_has_the_say_with_few_labels(seed, per_class):
+    W, _, y = case(seed, per_class=per_class, wrong=0)
+    first = fitted(W, y).selection_[0]
+    assert first.weight > 0.4
+    assert (first.eta, first.balanced) == (DEFAULT_ETA, True)
+    assert first.evidence == 0.0
+    assert 1 <= first.n_modes <= 2
+
+
+def test_nothing_to_judge_by_leaves_the_prior():
+    W, _, y = case(2711, per_class=1, wrong=0)
+    clf = fitted(W, y)
+    rest = [c.weight for c in clf.selection_[1:]]
+    assert clf.selection_[0].weight >= PRIOR
+    assert sum(rest) == pytest.approx(1 - clf.selection_[0].weight)
+    assert all(np.isnan(c.accuracy) for c in clf.selection_)
+
+
+def test_many_labels_overrule_the_default():
+    # The labels cut a path of blocks at its weakest tie but one: one mode is not enough.
+    W = graphs.grid(6, 60)
+    truth = (np.arange(360) % 60) * 6 // 60 % 2  # stripes
+    clf = fitted(W, truth)
+    assert clf.selection_[0].n_modes > 2
+    assert clf.selection_[0].accuracy > 0.9
+    default = next(c for c in clf.selection_ if c.evidence == 0.0)
+    assert default.weight < 0.1
+    assert np.mean(clf.transduction_ == truth) > 0.9
+
+
+def test_what_is_fixed_is_not_chosen():
+    W, _, y = case(2713)
+    assert {c.eta for c in fitted(W, y, eta=0.3).selection_} == {0.3}
+    modes = {c.n_modes for c in fitted(W, y, n_modes=2).selection_}
+    assert modes == {2}
+    both = fitted(W, y, eta=0.3, n_modes=2)
+    assert both.selection_ == ()
+    assert (both.eta_, both.n_modes_) == (0.3, 2)
+    assert both.gamma_ == pytest.approx(0.3 * lambda_q(W, 2))
+
+
+@pytest.mark.parametrize("n", [150, 1650])
+def test_deterministic(n):
+    W, _, y = case(2719, sizes=(n // 3,) * 3, across=0.02 if n > 1500 else 0.05)
+    one, two = fitted(W, y), fitted(W, y)
+    np.testing.assert_array_equal(one.f_, two.f_)
+    assert one.selection_ == two.selection_
+
+
+def test_threads_do_not_matter(monkeypatch):
+    W = graphs.grid(182, 181)
+    truth = np.arange(W.shape[0]) * 3 // W.shape[0]
+    y, _ = lifting.some_labels(2729, truth, 8, wrong=2)
+    found = []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("ROBUSTGC_NUM_THREADS", threads)
+        found.append(fitted(W, y))
+    one, two = found
+    np.testing.assert_allclose(one.f_, two.f_, atol=1e-6 * np.abs(one.f_).max())
+    assert one.n_modes_ == two.n_modes_
+    np.testing.assert_allclose(
+        [c.weight for c in one.selection_], [c.weight for c in two.selection_], atol=1e-6
+    )
+
+
+def test_classes_may_be_named_in_any_order():
+    W, _, y = case(2731)
+    swapped = np.array([2, 0, 1, -1])[y]
+    one, two = fitted(W, y), fitted(W, swapped)
+    np.testing.assert_allclose(one.f_, two.f_[:, [2, 0, 1]], rtol=1e-8, atol=1e-9)
+
+
+def test_nodes_may_come_in_any_order():
+    W, _, y = case(2741)
+    order = np.random.default_rng(2749).permutation(len(y))
+    one, two = fitted(W, y), fitted(W[order][:, order], y[order])
+    np.testing.assert_allclose(one.f_[order], two.f_, rtol=1e-7, atol=1e-8)
+
+
+def test_weights_from_made_up_answers():
+    """The first model knows the labels, the second says the opposite."""
+    codes = np.repeat([0, 1], 15)
+    right = np.eye(2)[codes]
+    mass = np.full((30, 2), 15.0)
+
+    def unseen(Y):
+        return [right, right[:, ::-1]], np.zeros((30, 2)), mass
+
+    court = convene(
+        [(1, 0.9), (2, 0.9)], 1, unseen, codes, np.ones(30), 2, families=((True, False),), free=True
+    )
+    good, bad = court.candidates
+    assert (good.accuracy, bad.accuracy) == (1.0, 0.0)
+    assert good.weight > 0.9 > bad.weight
+    assert good.evidence > 0 == bad.evidence
+    assert (court.right > 0.9).all()
+    np.testing.assert_allclose(court.trust.mean(), 1.0)
+
+
+def test_points():
+    X, y, truth = moons(n_labels=20)
+    y[np.flatnonzero(y == 0)[:2]] = 1
+    clf = RobustGC().fit(X, y)
+    assert np.mean(clf.transduction_ == truth) > 0.9
+    assert 0 < clf.eta_ < 1

@@ -1,0 +1,187 @@
+"""What models say of a label without it, against fits without it."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphs
+import lifting
+from robustgc import Graph, RobustGC
+from robustgc.committee import convene
+from robustgc.engines import Options
+from robustgc.heldout import FOLDS, HeldOut, deal
+from robustgc.lifted import Filters, find_modes
+from solving import relative
+
+OPTIONS = Options(tol=1e-10, dtype="float64")
+
+
+def held_out(W, y, models, elsewhere=None, tol=1e-10):
+    """The library's held-out answers; models are (q, eta)."""
+    graph, Y = Graph(W), lifting.one_hot(y)
+    nodes = np.flatnonzero(y >= 0)
+    modes = find_modes(graph, max(q for q, _ in models) + 1, Y, OPTIONS)
+    gammas = [eta * modes.values[q - 1] for q, eta in models]
+    filters = Filters(graph, modes, [q for q, _ in models], gammas, OPTIONS)
+    units = np.array([(1 - eta) / eta for _, eta in models])
+    masses = np.zeros(Y.shape[1]) if elsewhere is None else elsewhere
+    return HeldOut(graph, filters, units, nodes, y[nodes], masses, tol)
+
+
+def refitted(K, Y, nodes, groups, balanced=False, elsewhere=0.0):
+    """Answers at every label of a fit without its group; the label mass that is left."""
+    answers, left = np.zeros((len(nodes), Y.shape[1])), np.zeros((len(nodes), Y.shape[1]))
+    for group in np.unique(groups):
+        mine = groups == group
+        without = Y.copy()
+        without[nodes[mine]] = 0.0
+        mass = without.sum(axis=0) + elsewhere
+        F = K @ without
+        if balanced:
+            F = F / mass
+        answers[mine], left[mine] = F[nodes[mine]], mass
+    return answers, left
+
+
+def labels_of(rng, n, n_classes):
+    """Two labels of every class at least."""
+    y = np.where(rng.random(n) < 0.5, rng.integers(0, n_classes, n), -1)
+    y[rng.permutation(n)[: 2 * n_classes]] = np.repeat(np.arange(n_classes), 2)
+    return y
+
+
+@given(st.integers(2, 4), st.integers(10, 16), st.integers(100, 10**6))
+def test_small_graphs_to_rounding(n_classes, n, seed):
+    rng = np.random.default_rng(seed)
+    W, y = graphs.random_weights(rng, n, loops=True), labels_of(rng, n, n_classes)
+    weights, nodes = rng.uniform(0.2, 3.0, n), np.flatnonzero(y >= 0)
+    elsewhere = rng.uniform(0.0, 2.0, n_classes)
+    models = [(q, eta) for q in range(1, n) for eta in (0.1, 0.9, 0.99)]
+    Y = lifting.one_hot(y, weights)
+    answers, _, left = held_out(W, y, models, elsewhere)(Y[nodes])
+    for (q, eta), found in zip(models, answers, strict=True):
+        K = lifting.kernel(W, q, eta=eta) * (1 - eta) / eta
+        expected, mass = refitted(K, Y, nodes, np.arange(len(nodes)), elsewhere=elsewhere)
+        assert relative(found, expected) <= 1e-8
+        np.testing.assert_allclose(left, mass, rtol=1e-12)
+        alike, _ = refitted(K, Y, nodes, np.arange(len(nodes)), True, elsewhere)
+        assert relative(found / left, alike) <= 1e-8
+
+
+def test_the_constant_mode_is_left_out_as_well():
+    rng = np.random.default_rng(2239)
+    W, y = graphs.random_weights(rng, 20), labels_of(rng, 20, 3)
+    nodes, Y = np.flatnonzero(y >= 0), lifting.one_hot(y)
+    pull = held_out(W, y, [(2, 0.9)])(Y[nodes])[1]
+    v0 = Graph(W).v0
+    expected, _ = refitted(np.outer(v0, v0), Y, nodes, np.arange(len(nodes)))
+    np.testing.assert_allclose(pull, expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("weight", [None, "balanced"])
+def test_margins_are_those_of_fits_with_the_label_left_out(weight):
+    W, truth = lifting.blocks(2243, [25, 20, 15], 0.4, 0.12)
+    y, _ = lifting.some_labels(2251, truth, 7, wrong=5)
+    clf = RobustGC(eta=0.8, n_modes=2, class_weight=weight, affinity="precomputed").fit(W, y)
+    issues = clf.label_issues()
+    for node, margin in zip(issues.node, issues.margin, strict=True):
+        weights = np.ones(len(y))
+        weights[node] = 0.0
+        f = clf.fit(W, y, weights).f_[node]
+        assert (margin > 0) == (f.argmax() == y[node])
+    assert 0 < (issues.margin > 0).sum() < len(issues)
+
+
+def larger(kind):
+    if kind == "blocks":
+        return lifting.blocks(2267, [600, 500, 500], 0.06, 0.01)
+    W = graphs.grid(40, 42)
+    return W, np.arange(W.shape[0]) * 3 // W.shape[0]
+
+
+MODELS = [(1, 0.5), (2, 0.9), (3, 0.99), (6, 0.95)]
+
+
+@pytest.mark.parametrize("kind", ["blocks", "grid"])
+@pytest.mark.parametrize("count", [20, 220])
+def test_larger_graphs_one_by_one_and_in_folds(kind, count):
+    W, truth = larger(kind)
+    y, _ = lifting.some_labels(2269, truth, count, wrong=10)
+    nodes = np.flatnonzero(y >= 0)
+    weights = np.random.default_rng(2273).uniform(0.5, 2.0, len(y))
+    Y = lifting.one_hot(y, weights)
+    judge = held_out(W, y, MODELS)
+    assert judge.cheap == (count == 20)
+    groups = np.arange(len(nodes)) if judge.fold is None else judge.fold
+    answers, pull, left = judge(Y[nodes])
+    kernels = lifting.spectral_kernels(W.toarray(), MODELS)
+    for model, found in zip(MODELS, answers, strict=True):
+        K = kernels[model] * (1 - model[1]) / model[1]
+        expected, mass = refitted(K, Y, nodes, groups)
+        assert relative(found, expected) <= 1e-6
+        np.testing.assert_allclose(left, mass, rtol=1e-12)
+    v0 = Graph(W).v0
+    np.testing.assert_allclose(pull, refitted(np.outer(v0, v0), Y, nodes, groups)[0], atol=1e-14)
+
+
+@pytest.mark.parametrize("count", [20, 220])
+def test_kernels_between_labels(count):
+    W, truth = larger("blocks")
+    y, _ = lifting.some_labels(2281, truth, count)
+    nodes = np.flatnonzero(y >= 0)
+    judge, mix = held_out(W, y, MODELS), np.array([0.2, 0.5, 0.1, 0.7])
+    of = np.array([0, 7, 31])
+    kernels = lifting.spectral_kernels(W.toarray(), MODELS)
+    K = sum(m * kernels[q, eta] * (1 - eta) / eta for m, (q, eta) in zip(mix, MODELS, strict=True))
+    expected = K[np.ix_(nodes[of], nodes)]
+    expected[np.arange(3), of] = 0.0
+    assert relative(judge.kernel(mix, of), expected) <= 1e-6
+
+
+def test_folds_hold_every_class_evenly_and_always_the_same():
+    codes = np.random.default_rng(2287).integers(0, 7, 900)
+    codes[codes == 6] = 5
+    codes[[3, 8]] = 6
+    fold = deal(codes, FOLDS)
+    np.testing.assert_array_equal(fold, deal(codes, FOLDS))
+    for k in range(7):
+        sizes = np.bincount(fold[codes == k], minlength=FOLDS)
+        assert sizes.max() - sizes.min() <= 1
+
+
+def test_a_label_alone_in_its_class_is_not_judged():
+    W, truth = lifting.blocks(2293, [15, 15, 10], 0.5, 0.1)
+    y, _ = lifting.some_labels(2297, truth, 4)
+    y[(y == 2) & (np.arange(40) > np.flatnonzero(y == 2)[0])] = -1
+    nodes = np.flatnonzero(y >= 0)
+    models = [(1, 0.9), (2, 0.9)]
+    court = convene(
+        models,
+        1,
+        held_out(W, y, models),
+        y[nodes],
+        np.ones(len(nodes)),
+        3,
+        families=((True, False), (False, True)),
+        free=True,
+    )
+    np.testing.assert_array_equal(court.judged, y[nodes] != 2)
+    np.testing.assert_allclose(court.chances.sum(axis=1), 1.0)
+    assert court.chances[y[nodes] == 2, 2] == 0.0
+
+
+def test_a_component_of_a_larger_matrix():
+    rng = np.random.default_rng(2309)
+    W, y = graphs.random_weights(rng, 18), labels_of(rng, 18, 3)
+    apart = sp.block_diag([graphs.complete(4), W], format="csr")
+    labels = np.concatenate([[0, -1, 1, -1], y])
+    alone = RobustGC(eta=0.9, n_modes=2, affinity="precomputed").fit(W, y)
+    both = RobustGC(eta=0.9, n_modes=2, affinity="precomputed").fit(apart, labels)
+    np.testing.assert_allclose(both.f_[4:], alone.f_, atol=1e-10 * np.abs(alone.f_).max())
+    one, two = alone.label_issues(), both.label_issues()
+    mine = two.node >= 4
+    np.testing.assert_array_equal(np.sort(two.node[mine] - 4), np.sort(one.node))
+    order, base = np.argsort(two.node[mine]), np.argsort(one.node)
+    np.testing.assert_allclose(two.margin[mine][order], one.margin[base], atol=1e-8)
