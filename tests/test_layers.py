@@ -12,7 +12,7 @@ ORDER = [
     "_kernels", "_vectors", "_sorting", "parallel", "csr", "edges", "buckets", "build", "weights",
     "outcome", "memory", "graph", "laplacian", "lanczos", "krylov", "solve", "cycles", "multigrid",
     "iterative", "spectrum", "dense", "direct", "engines", "cost", "progress", "ritz",
-    "complement", "lifted", "kernel", "labels", "models", "elimination", "dirichlet",
+    "complement", "lifted", "kernel", "labels", "changes", "models", "elimination", "dirichlet",
     "baseline_models", "resolvents", "extension", "points", "neighbours", "blocked", "affinity",
     "selection", "unseen", "baseline_selection", "transduction", "priors", "committee", "heldout",
     "auto", "audit", "task", "queries", "landmarks", "_docs", "_classifier", "baselines",

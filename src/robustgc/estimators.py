@@ -13,9 +13,10 @@ from robustgc._classifier import GraphClassifier
 from robustgc._docs import documented
 from robustgc.audit import LabelIssues
 from robustgc.audit import label_issues as judge
+from robustgc.changes import changed_labels
 from robustgc.engines import Options
 from robustgc.graph import Graph
-from robustgc.labels import Labels, changed_labels
+from robustgc.labels import Labels
 from robustgc.outcome import Solution
 from robustgc.priors import check_priors, label_sizes, with_shares
 from robustgc.progress import Progress
