@@ -15,6 +15,7 @@ from robustgc.weights import Array
 
 _DROP = 0.01  # beside the heaviest, a member that light is not worth a solve
 _MOST_MODES = 60
+_WIDER = 3.0  # a gap behind one mode more than K classes need must be that much wider
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,7 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
         models,
         default,
         heldout,
+        heldout.seen,
         question.codes,
         size,
         question.n_classes,
@@ -242,6 +244,8 @@ def _numbers(values: Array, K: int, wanted: int, n: int) -> tuple[list[int], int
     else:
         near = gaps[: max(1, K - 1)]
         default = int(np.argmax(near)) + 1 if near.size else 1
+        if len(gaps) >= K and gaps[K - 1] > _WIDER * near.max():
+            default = K  # a class of two clusters: the modes below the gap belong together
     ratios = gaps / np.maximum(values[: len(gaps)], 1e-300)
     widest = (np.argsort(-ratios, kind="stable")[:2] + 1).tolist()
     some = {1, 2, 3, K - 1, K, K + 2, 2 * K, 3 * K, default, *widest}

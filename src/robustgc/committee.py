@@ -23,8 +23,8 @@ Unseen: TypeAlias = tuple[Sequence[Array], Array, Array]
 DEFAULT_ETA = 0.95
 ETAS = (0.1, 0.5, 0.9, 0.95, 0.99)
 PRIOR = 0.5  # of the default: a coin's weight against all others together
-_BY_COUNT = 0.25  # share of the others' prior for candidates that count labels
-_POWER = 0.25  # of the likelihood: neighbouring labels are not independent witnesses
+_BY_COUNT = 0.2  # share of the others' prior for candidates that count labels
+_POWER = 0.2  # of the likelihood: neighbouring labels are not independent witnesses
 _SHARPNESS = (1.0, 2.0, 4.0, 8.0)
 _NOISE = (0.05, 0.2, 0.4)
 _ROUNDS = 3
@@ -90,6 +90,7 @@ def convene(
     models: Sequence[tuple[int, float]],
     default: int,
     unseen: Callable[[Array], Unseen],
+    seen: Callable[[Array], Unseen],
     codes: NDArray[np.int64],
     size: Array,
     n_classes: int,
@@ -106,6 +107,8 @@ def convene(
         Which of them has the prior.
     unseen : callable
         From label columns, shape (labels, K), to what is said of every label without it.
+    seen : callable
+        The same with all labels.
     codes : ndarray of int, shape (labels,)
     size : ndarray, shape (labels,)
         Weight of every label before trust.
@@ -126,13 +129,13 @@ def convene(
         judged = []
         for balanced, pulled in families:
             for F in answers:
-                S, scale = _scaled(F + pull if pulled else F, left, balanced, floor)
-                judged.append((S, scale, *_likelihood(S[others], codes[others])))
-        total = np.array([lines.sum() for _, _, lines, _, _ in judged])
+                S = _scaled(F + pull if pulled else F, left, balanced, floor)[0]
+                judged.append((S, *_likelihood(S[others], codes[others])))
+        total = np.array([lines.sum() for _, lines, _, _ in judged])
         weight = prior * np.exp(_POWER * (total - total.max()))
         weight /= weight.sum()
         chances, right = np.zeros(one_hot.shape), np.zeros(len(codes))
-        for w, (S, _, _, *reading) in zip(weight, judged, strict=True):
+        for w, (S, _, *reading) in zip(weight, judged, strict=True):
             if w > 1e-6 * weight.max():
                 last = turn == rounds - 1
                 tau, eps = _sharpest(S[others], codes[others]) if last else reading
@@ -142,7 +145,7 @@ def convene(
         if turn < rounds - 1:
             trust = right / right.mean()
     members = [(q, eta, balanced) for balanced, _ in families for q, eta in models]
-    base = judged[default][2].mean() if others.any() else 0.0
+    base = judged[default][1].mean() if others.any() else 0.0
     candidates = tuple(
         Candidate(
             q,
@@ -152,11 +155,17 @@ def convene(
             float(lines.mean() - base) if others.any() else 0.0,
             float(w),
         )
-        for (q, eta, balanced), (S, _, lines, _, _), w in zip(members, judged, weight, strict=True)
+        for (q, eta, balanced), (S, lines, _, _), w in zip(members, judged, weight, strict=True)
     )
-    factors = np.array(
-        [w * tau / scale for w, (_, scale, _, tau, _) in zip(weight, judged, strict=True)]
-    )
+    factors = weight * [tau for *_, tau, _ in judged]
+    if free:
+        # By their size with all labels: a local candidate speaks of its own labels most of all.
+        answers, pull, left = seen(one_hot * (trust * size)[:, None])
+        factors /= [
+            _scaled(F + pull if pulled else F, left, balanced, floor)[1]
+            for balanced, pulled in families
+            for F in answers
+        ]
     return Committee(candidates, factors, trust, others, np.clip(right, 0.0, 1.0), chances)
 
 

@@ -100,6 +100,20 @@ class HeldOut:
             return [K @ Y for K in self._kernels], pull, left
         return self._in_folds(Y), *self._without_folds(Y)
 
+    def seen(self, Y: Array) -> Unseen:
+        """Return the same with all labels, their own included."""
+        V = self.filters.modes.vectors[self.nodes]
+        known = V.T @ Y
+        answers = [V @ (weights[:, None] * known) for weights in self.filters.weights]
+        if not self.filters.complete:
+            columns = np.zeros((self.graph.n, Y.shape[1]))
+            columns[self.nodes] = Y
+            rest = self.filters.rest(self.nodes, columns, self._tol)
+            answers = [F + R for F, R in zip(answers, rest, strict=True)]
+        pull = self._v0[:, None] * (self._v0 @ Y)
+        left = np.broadcast_to(Y.sum(axis=0) + self._elsewhere, Y.shape)
+        return [unit * F for unit, F in zip(self.units, answers, strict=True)], pull, left
+
     def _in_folds(self, Y: Array) -> Sequence[Array]:
         """Answer every label by the labels outside of its fold.
 
