@@ -138,7 +138,15 @@ def test_weights_from_made_up_answers():
         return [right, right[:, ::-1]], np.zeros((30, 2)), mass
 
     court = convene(
-        [(1, 0.9), (2, 0.9)], 1, unseen, codes, np.ones(30), 2, families=((True, False),), free=True
+        [(1, 0.9), (2, 0.9)],
+        1,
+        unseen,
+        unseen,
+        codes,
+        np.ones(30),
+        2,
+        families=((True, 0.0),),
+        free=True,
     )
     good, bad = court.candidates
     assert (good.accuracy, bad.accuracy) == (1.0, 0.0)

@@ -157,14 +157,16 @@ def test_a_label_alone_in_its_class_is_not_judged():
     y[(y == 2) & (np.arange(40) > np.flatnonzero(y == 2)[0])] = -1
     nodes = np.flatnonzero(y >= 0)
     models = [(1, 0.9), (2, 0.9)]
+    held = held_out(W, y, models)
     court = convene(
         models,
         1,
-        held_out(W, y, models),
+        held,
+        held.seen,
         y[nodes],
         np.ones(len(nodes)),
         3,
-        families=((True, False), (False, True)),
+        families=((True, 0.0), (False, 1.0)),
         free=True,
     )
     np.testing.assert_array_equal(court.judged, y[nodes] != 2)

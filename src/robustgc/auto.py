@@ -15,6 +15,7 @@ from robustgc.weights import Array
 
 _DROP = 0.01  # beside the heaviest, a member that light is not worth a solve
 _MOST_MODES = 60
+_CONSTANT = 2.0  # weight of the constant on a piece of a larger graph, its smoothest mode
 _WIDER = 3.0  # a gap behind one mode more than K classes need must be that much wider
 
 
@@ -141,11 +142,9 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
     heldout = HeldOut(
         graph, filters, units, question.nodes, question.codes, question.elsewhere, coarse
     )
-    families = (
-        ((True, question.component), (False, True))
-        if question.free
-        else ((question.balanced, False),)
-    )
+    families: tuple[tuple[bool, float], ...] = ((question.balanced, 0.0),)
+    if question.free:
+        families = ((True, _CONSTANT * question.component), (False, 1.0))
     size = question.size
     if question.free:
         d = graph.d[question.nodes]
@@ -186,7 +185,7 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
 
 
 def _mixed(
-    committee: Committee, units: Array, families: tuple[tuple[bool, bool], ...]
+    committee: Committee, units: Array, families: tuple[tuple[bool, float], ...]
 ) -> tuple[Array, Array]:
     """Return the share of every model in the balanced and the counting sum; the heaviest alone."""
     weights = np.array([c.weight for c in committee.candidates]).reshape(len(families), -1)
@@ -196,7 +195,7 @@ def _mixed(
     for (balanced, with_v0), row in zip(families, factors, strict=True):
         k = 0 if balanced else 1
         mix[k] += row * units
-        pulled[k] += row.sum() if with_v0 else 0.0
+        pulled[k] += with_v0 * row.sum()
     heaviest = int(np.argmax(weights.sum(axis=0)))
     mix[2, heaviest] = units[heaviest]
     return mix, pulled

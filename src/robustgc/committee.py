@@ -95,7 +95,7 @@ def convene(
     size: Array,
     n_classes: int,
     *,
-    families: Sequence[tuple[bool, bool]],
+    families: Sequence[tuple[bool, float]],
     free: bool,
 ) -> Committee:
     """Weigh the candidates.
@@ -113,7 +113,8 @@ def convene(
     size : ndarray, shape (labels,)
         Weight of every label before trust.
     families : sequence of (balanced, pulled)
-        How classes count: alike or by their labels; whether the constant mode v0 has a say.
+        How classes count: alike or by their labels; the weight of the constant mode v0 beside that
+        of a lifted one.
     free : bool
         Whether labels are weighed by trust.
     """
@@ -121,7 +122,7 @@ def convene(
     # The only label of its class cannot be judged: without it the class is not there.
     others = np.bincount(codes, minlength=n_classes)[codes] > 1
     trust = np.ones(len(codes))
-    prior = _prior(len(models), default, len(families))
+    prior = _prior(models, default, len(families), n_classes)
     rounds = _ROUNDS if free else 1
     for turn in range(rounds):
         answers, pull, left = unseen(one_hot * (trust * size)[:, None])
@@ -129,7 +130,7 @@ def convene(
         judged = []
         for balanced, pulled in families:
             for F in answers:
-                S = _scaled(F + pull if pulled else F, left, balanced, floor)[0]
+                S = _scaled(F + pulled * pull, left, balanced, floor)[0]
                 judged.append((S, *_likelihood(S[others], codes[others])))
         total = np.array([lines.sum() for _, lines, _, _ in judged])
         weight = prior * np.exp(_POWER * (total - total.max()))
@@ -162,16 +163,20 @@ def convene(
         # By their size with all labels: a local candidate speaks of its own labels most of all.
         answers, pull, left = seen(one_hot * (trust * size)[:, None])
         factors /= [
-            _scaled(F + pull if pulled else F, left, balanced, floor)[1]
+            _scaled(F + pulled * pull, left, balanced, floor)[1]
             for balanced, pulled in families
             for F in answers
         ]
     return Committee(candidates, factors, trust, others, np.clip(right, 0.0, 1.0), chances)
 
 
-def _prior(count: int, default: int, families: int) -> Array:
+def _prior(
+    models: Sequence[tuple[int, float]], default: int, families: int, n_classes: int
+) -> Array:
+    """Half for the default; of the rest less for more modes than the classes need."""
+    fit = np.array([min(1.0, max(1, n_classes - 1) / q) for q, _ in models])
     shares = [1.0] if families == 1 else [1 - _BY_COUNT, _BY_COUNT]
-    prior = np.concatenate([np.full(count, (1 - PRIOR) * share / count) for share in shares])
+    prior = np.concatenate([(1 - PRIOR) * share * fit / fit.sum() for share in shares])
     prior[default] += PRIOR
     return prior
 
