@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format reproduce picture bench bench-noise bench-billion clean
+.PHONY: help demo test check format reproduce picture bench bench-noise bench-auto bench-queries bench-billion clean
 
 help:
 	@echo "make demo     polblogs with 12 labels, 3 of them wrong: who copes?"
@@ -14,6 +14,8 @@ help:
 	@echo "make picture  draw the README's picture again"
 	@echo "make bench    us and our peers on large graphs: time, memory, accuracy (ten minutes)"
 	@echo "make bench-noise  us and our peers on many graphs with wrong labels: accuracy, wrong labels found"
+	@echo "make bench-auto  what the automatic choice costs on a million nodes (three minutes)"
+	@echo "make bench-queries  which node to label next, against random choice (five minutes)"
 	@echo "make bench-billion  a billion edges: tens of GB of disk, 20 GiB of memory, a quarter of an hour"
 	@echo "make clean    remove .venv and caches"
 
@@ -45,6 +47,12 @@ bench: .venv/bench
 bench-noise: .venv/bench
 	$(BIN)/python -m benchmarks.noise run --jobs 2
 	$(BIN)/python -m benchmarks.noise summary
+
+bench-auto: .venv/package
+	$(BIN)/python benchmarks/overhead.py
+
+bench-queries: .venv/package
+	$(BIN)/python benchmarks/queries.py
 
 bench-billion: .venv/package
 	$(BIN)/python benchmarks/billion.py

@@ -144,7 +144,8 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
     )
     families: tuple[tuple[bool, float], ...] = ((question.balanced, 0.0),)
     if question.free:
-        families = ((True, _CONSTANT * question.component), (False, 1.0))
+        constant = _CONSTANT * question.component
+        families = ((True, constant), (False, max(1.0, constant)), (False, constant))
     size = question.size
     if question.free:
         d = graph.d[question.nodes]

@@ -23,7 +23,7 @@ Unseen: TypeAlias = tuple[Sequence[Array], Array, Array]
 DEFAULT_ETA = 0.95
 ETAS = (0.1, 0.5, 0.9, 0.95, 0.99)
 PRIOR = 0.5  # of the default: a coin's weight against all others together
-_BY_COUNT = 0.2  # share of the others' prior for candidates that count labels
+_BY_COUNT = 0.15  # share of the others' prior for each way of counting labels
 _POWER = 0.2  # of the likelihood: neighbouring labels are not independent witnesses
 _SHARPNESS = (1.0, 2.0, 4.0, 8.0)
 _NOISE = (0.05, 0.2, 0.4)
@@ -175,7 +175,8 @@ def _prior(
 ) -> Array:
     """Half for the default; of the rest less for more modes than the classes need."""
     fit = np.array([min(1.0, max(1, n_classes - 1) / q) for q, _ in models])
-    shares = [1.0] if families == 1 else [1 - _BY_COUNT, _BY_COUNT]
+    shares = [1.0, *[_BY_COUNT] * (families - 1)]
+    shares[0] -= sum(shares[1:])
     prior = np.concatenate([(1 - PRIOR) * share * fit / fit.sum() for share in shares])
     prior[default] += PRIOR
     return prior

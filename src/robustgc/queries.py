@@ -10,6 +10,7 @@ from robustgc.transduction import Transduction
 from robustgc.weights import Array
 
 _NOISE = 1.0  # of one label beside the mean variance of a node before any is known
+_MODES = 60
 
 
 def queries(task: Task, answer: Transduction, n: int, options: Options) -> NDArray[np.int64]:
@@ -42,28 +43,28 @@ def _in_piece(
     task: Task, piece: Piece, answer: Transduction, n: int, options: Options
 ) -> tuple[NDArray[np.int64], Array]:
     ruling = piece.ruling or task.ruling(piece, options)
-    member = max(ruling.committee.candidates, key=lambda c: c.weight)
-    count = min(max(member.n_modes, len(piece.classes), 2), len(ruling.modes.values))
-    level = float(ruling.modes.values[member.n_modes - 1])
-    lifted = np.maximum(ruling.modes.values[:count], level)
-    X = ruling.modes.vectors[:, :count] / np.sqrt(lifted / level)
-    unit = _NOISE * float(np.einsum("ij,ij->", X, X)) / len(X)
-    precision = np.eye(count) * unit
-    precision += X[piece.question.nodes].T @ X[piece.question.nodes]
-    cover = sla.inv(precision)
+    members = ruling.heldout.units[:, None] * ruling.heldout.filters.weights
+    weight = np.array([c.weight for c in ruling.committee.candidates])
+    shares = weight.reshape(-1, len(members)).sum(axis=0) @ members
+    shares, V = shares[:_MODES], ruling.modes.vectors[:, :_MODES]
+    X = V * np.sqrt(shares)
+    noise = _NOISE * float(np.einsum("ij,ij->", X, X)) / len(X)
+    known = X[piece.question.nodes]
+    cover = sla.inv(np.eye(len(shares)) + known.T @ known / noise)  # of the modes, given the labels
     open_ = task.labels.codes[piece.nodes] < 0
     doubt = np.where(open_, _doubt(answer.f[piece.nodes], piece.graph._sqrt_d), 0.0)
-    taken, scores = [], []
+    doubtful = (X * (doubt / piece.graph.d)[:, None]).T @ X
+    taken: list[int] = []
+    scores: list[float] = []
     for _ in range(min(n, int(open_.sum()))):
-        score = np.einsum("ij,jk,ik->i", X, cover, X) * doubt
+        told = X @ cover
+        variance = noise + np.einsum("ij,ij->i", told, X)
+        score = np.where(open_, np.einsum("ij,jk,ik->i", told, doubtful, told) / variance, -1.0)
         best = int(np.argmax(score))
-        if doubt[best] <= 0:
-            break
         taken.append(best)
         scores.append(float(score[best]))
-        doubt[best] = 0.0
-        u = cover @ X[best]
-        cover = cover - np.outer(u, u) / (1.0 + X[best] @ u)
+        open_[best] = False
+        cover = cover - np.outer(told[best], told[best]) / variance[best]
     return piece.nodes[np.array(taken, dtype=np.int64)], np.array(scores)
 
 
