@@ -35,7 +35,7 @@ def test_weights_are_shares(kind, n_classes):
     assert (weights >= 0).all()
     assert (np.diff(weights) <= 0).all()
     assert (clf.n_modes_, clf.eta_) == (clf.selection_[0].n_modes, clf.selection_[0].eta)
-    assert len({(c.n_modes, c.eta, c.balanced) for c in clf.selection_}) == len(weights)
+    assert len({(c.n_modes, c.eta, c.balanced, c.constant) for c in clf.selection_}) == len(weights)
     assert {c.eta for c in clf.selection_} == set(ETAS)
     assert {c.balanced for c in clf.selection_} == {False, True}
     assert all(0 <= c.accuracy <= 1 for c in clf.selection_)
@@ -53,7 +53,7 @@ def test_the_default_has_the_say_with_few_labels(seed, per_class):
     W, _, y = case(seed, per_class=per_class, wrong=0)
     first = fitted(W, y).selection_[0]
     assert first.weight > 0.4
-    assert (first.eta, first.balanced) == (DEFAULT_ETA, True)
+    assert (first.eta, first.balanced) == (DEFAULT_ETA[False], True)
     assert first.evidence == 0.0
     assert 1 <= first.n_modes <= 2
 

@@ -18,6 +18,7 @@ _DROP = 0.01  # beside the heaviest, a member that light is not worth a solve
 _MOST_MODES = 60
 WORST = 1e-4  # residual that modes of a large graph, which are found to that, may leave
 _CONSTANT = 2.0  # weight of the constant on a piece of a larger graph, its smoothest mode
+_WITNESSES = 4  # labels of a piece that give half of that: one label is no majority
 _WIDER = 3.0  # a gap behind one mode more than K classes need must be that much wider
 
 
@@ -144,14 +145,8 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
     heldout = HeldOut(
         graph, filters, units, question.nodes, question.codes, question.elsewhere, coarse
     )
-    families: tuple[tuple[bool, float], ...] = ((question.balanced, 0.0),)
-    if question.free:
-        constant = _CONSTANT * question.component
-        families = ((True, constant), (False, max(1.0, constant)), (False, constant))
-    size = question.size
-    if question.free:
-        d = graph.d[question.nodes]
-        size = size * np.sqrt(d.mean() / d)  # one label, one vote, however many neighbours
+    families = _families(question)
+    size = question.size * (votes(graph, question.nodes) if question.free else 1.0)
     committee = convene(
         models,
         default,
@@ -165,8 +160,8 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
     )
     mix, pulled = _mixed(committee, units, families)
     if not question.free:  # one model, as it stands
-        mix, pulled = np.array([[0.0], [1.0], [1.0]]), np.zeros(2)
-        if question.balanced:
+        mix, pulled = np.array([[1.0], [0.0], [1.0]]), np.zeros(2)
+        if not question.balanced:
             mix[:2] = mix[1::-1]
     weight = committee.trust * size
     Y = question.columns(graph.n, weight)
@@ -189,6 +184,24 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
         steps,
         tol,
     )
+
+
+def _families(question: Question) -> tuple[tuple[bool, float], ...]:
+    """Return the ways to count classes: alike, or by their labels, with or without v0."""
+    if not question.free:
+        return ((question.balanced, 0.0),)
+    m = len(question.nodes)
+    constant = _CONSTANT * m / (m + _WITNESSES) * question.component
+    return ((True, constant), (False, max(1.0, constant)), (False, constant / 2))
+
+
+def votes(graph: Graph, nodes: NDArray[Any]) -> Array:
+    """Return label weights that give every label one vote, however many neighbours it has.
+
+    Eigenvectors grow with sqrt(d). A node that hangs on by next to nothing is no better a witness
+    than others, so that twice the usual weight is the most.
+    """
+    return np.asarray(np.minimum(2.0, np.sqrt(np.median(graph.d) / graph.d[nodes])))
 
 
 def _mixed(
@@ -236,7 +249,7 @@ def _candidates(
     else:
         numbers, default = _numbers(values, K, wanted, graph.n)
     models = [(q, float(eta)) for q in numbers for eta in etas]
-    middle = DEFAULT_ETA if question.eta is None else float(question.eta)
+    middle = DEFAULT_ETA[K == 2] if question.eta is None else float(question.eta)
     return modes, models, models.index((default, middle))
 
 

@@ -20,7 +20,7 @@ from robustgc.weights import Array
 # pull of v0; the label mass of every class that is left.
 Unseen: TypeAlias = tuple[Sequence[Array], Array, Array]
 
-DEFAULT_ETA = 0.95
+DEFAULT_ETA = {True: 0.9, False: 0.95}  # for two classes, the paper's; for more
 ETAS = (0.1, 0.5, 0.9, 0.95, 0.99)
 PRIOR = 0.5  # of the default: a coin's weight against all others together
 _BY_COUNT = 0.15  # share of the others' prior for each way of counting labels
@@ -42,6 +42,8 @@ class Candidate:
         The lifted model.
     balanced : bool
         Whether every class counts alike; else classes count by their labels.
+    constant : float
+        Weight of the constant mode v0, which says what class has most labels, beside a lifted one.
     accuracy : float
         Share of the given labels that it gives back unseen.
     evidence : float
@@ -53,6 +55,7 @@ class Candidate:
     n_modes: int
     eta: float
     balanced: bool
+    constant: float
     accuracy: float
     evidence: float
     weight: float
@@ -145,18 +148,16 @@ def convene(
                 right += w * np.where(others, _right(p, codes, eps), 1 - eps)
         if turn < rounds - 1:
             trust = right / right.mean()
-    members = [(q, eta, balanced) for balanced, _ in families for q, eta in models]
+    members = [(*model, *family) for family in families for model in models]
     base = judged[default][1].mean() if others.any() else 0.0
     candidates = tuple(
         Candidate(
-            q,
-            eta,
-            balanced,
+            *member,
             float(np.mean((S.argmax(axis=1) == codes)[others])) if others.any() else np.nan,
             float(lines.mean() - base) if others.any() else 0.0,
             float(w),
         )
-        for (q, eta, balanced), (S, lines, _, _), w in zip(members, judged, weight, strict=True)
+        for member, (S, lines, _, _), w in zip(members, judged, weight, strict=True)
     )
     factors = weight * [tau for *_, tau, _ in judged]
     if free:

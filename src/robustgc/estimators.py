@@ -68,8 +68,8 @@ class RobustGC(GraphClassifier):
     eta_, n_modes_ : float, int
         Those of the candidate with the largest weight.
     selection_ : tuple of Candidate
-        All candidates, the heaviest first: ``n_modes``, ``eta``, ``balanced``, ``accuracy`` and
-        ``evidence`` on labels unseen, ``weight``. Empty where nothing was to be chosen.
+        All candidates, the heaviest first: ``n_modes``, ``eta``, ``balanced``, ``constant``,
+        ``accuracy`` and ``evidence`` on labels unseen, ``weight``. Empty where none was chosen.
     lambda_1_, gamma_, condition_bound_ : float
         The smallest non-trivial eigenvalue, the trade-off, and the bound on the condition number
         (section 3.2), for the largest component that was solved (of the heaviest candidate).
@@ -254,11 +254,10 @@ class RobustGC(GraphClassifier):
         # A label that comes back counts as before.
         sizes = np.where((changed.codes >= 0) & (self._sizes == 0), 1.0, self._sizes)
         settled = copy(self)
-        task = self._task
-        settled._task = Task(task.W, changed, sizes, task.model, task.pieces)
+        settled._task = Task(self._task.W, changed, sizes, self._task.model, self._task.pieces)
         psd = self._affinity.positive_semidefinite
         self._shares = check_priors(self.priors, changed)
-        answer = self._answered(task.W, changed, settled, psd)
+        answer = self._answered(self._task.W, changed, settled, psd)
         self._labels, self._sizes = changed, sizes
         self._answer = self._graph_answer = answer
         self._adopt(settled)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.auto import Question, Ruling, rule
+from robustgc.auto import Question, Ruling, rule, votes
 from robustgc.complement import Complement
 from robustgc.cost import refuse_if_too_large
 from robustgc.engines import Attempt, Options, precision, solve_robust
@@ -233,10 +233,8 @@ def took(start: float) -> float:
 
 def _weights(old: Ruling, question: Question) -> Array:
     """Return label weights: labels as they were judged keep theirs, new ones count fully."""
-    d, (judged, verdict) = old.graph.d[question.nodes], old.verdict
-    free = question.free
-    scale = np.sqrt(old.graph.d[judged.nodes].mean() / d) if free else np.ones(len(d))
-    weight = question.size * scale
+    judged, verdict = old.verdict
+    weight = question.size * (votes(old.graph, question.nodes) if question.free else 1.0)
     known = {
         (int(node), int(code)): (w, size)
         for node, code, w, size in zip(
