@@ -122,12 +122,12 @@ class Ruling:
             return replace(self, question=question, weight=weight, n_iter=0)
         tol = min(1e-2, self.tol * float(np.linalg.norm(after)) / size)
         filters = self.heldout.filters
-        sums, residual, steps = filters.answer(difference, self.mix, tol)
+        sums, residual, steps = filters.answer(difference, self.mix[:2], tol)
         return replace(
             self,
             question=question,
             weight=weight,
-            sums=self.sums + sums[:2],
+            sums=self.sums + sums,
             residual=max(self.residual, residual * size / float(np.linalg.norm(after))),
             n_iter=steps,
             judged=self.verdict,
