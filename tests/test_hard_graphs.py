@@ -267,3 +267,22 @@ def test_memory_is_counted_in_the_precision_that_will_be_used(monkeypatch):
     monkeypatch.setenv("ROBUSTGC_MEMORY", str((single.least + double.least) / 2 - stored))
     with pytest.raises(MemoryError, match="dtype='float32'"):
         RobustGC(0.9, n_modes=1, affinity="precomputed", tol=1e-8).fit(W, y)
+
+
+def test_without_modes_the_papers_model_answers_and_says_so():
+    """Three expanders tied by 1e-9, two of three classes among them: the committee gives up."""
+    rng = np.random.default_rng(39)
+    block = graphs.largest_piece(graphs.block_model(rng, 560, inside=8.0, across=8.0))
+    m = block.shape[0]
+    W = sp.block_diag([block, block, block, graphs.complete(5)]).tolil()
+    for i, j in ((0, m), (m + 1, 2 * m)):
+        W[i, j] = W[j, i] = 1e-9
+    y = np.full(3 * m + 5, -1)
+    for k, name in enumerate((0, 2, 0)):
+        y[k * m + 5 : k * m + 9] = name
+    y[3 * m : 3 * m + 2] = [1, 0]
+    clf = RobustGC(affinity="precomputed").fit(sp.csr_array(W), y)
+    assert clf.history_[0].solver == "committee"
+    assert "did not reach the tolerance" in clf.history_[0].result
+    assert clf.residual_ < 1e-6
+    np.testing.assert_array_equal(clf.transduction_[: 3 * m], np.repeat([0, 2, 0], m))

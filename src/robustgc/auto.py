@@ -10,13 +10,11 @@ from robustgc.committee import DEFAULT_ETA, ETAS, Committee, convene
 from robustgc.engines import Options, precision
 from robustgc.graph import SMALL, Graph
 from robustgc.heldout import HeldOut
-from robustgc.lifted import MEDIUM, Filters, Modes, find_modes
-from robustgc.outcome import NotConvergedError
+from robustgc.lifted import MEDIUM, Filters, Modes, check_residual, find_modes
 from robustgc.weights import Array
 
 _DROP = 0.01  # beside the heaviest, a member that light is not worth a solve
 _MOST_MODES = 60
-WORST = 1e-4  # residual that modes of a large graph, which are found to that, may leave
 _CONSTANT = 2.0  # weight of the constant on a piece of a larger graph, its smoothest mode
 _WITNESSES = 4  # labels of a piece that give half of that: one label is no majority
 _WIDER = 3.0  # a gap behind one mode more than K classes need must be that much wider
@@ -166,10 +164,7 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
     weight = committee.trust * size
     Y = question.columns(graph.n, weight)
     sums, residual, steps = filters.answer(Y, mix, tol)
-    if residual > max(10 * tol, WORST):
-        raise NotConvergedError(
-            f"the answer with lifted modes has a residual of {residual:.1e}; {modes.note}"
-        )
+    check_residual(residual, tol, modes)
     return Ruling(
         graph,
         question,

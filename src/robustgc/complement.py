@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh_tridiagonal
 
 from robustgc import multigrid
 from robustgc.graph import Graph
-from robustgc.lanczos import Small
-from robustgc.laplacian import Laplacian
+from robustgc.lanczos import Small, small
 from robustgc.memory import available
 from robustgc.outcome import NotConvergedError
 from robustgc.solve import conjugate_gradients, relative_residual, solve_shifted
@@ -39,15 +37,11 @@ class Complement:
 
     def __init__(self, graph: Graph, vectors: Array, beyond: float, dtype: str) -> None:
         self.graph, self.beyond, self.dtype = graph, beyond, np.dtype(dtype)
-        whole = graph if graph._nodes is None else Graph._trusted(graph.W)
-        self._L = Laplacian(whole, self.dtype) if dtype == "float32" else multigrid.operator(graph)
+        self._L = multigrid.operator(graph, dtype)
         self._off = np.column_stack([graph.v0, vectors]).astype(self.dtype)
 
-    def rows(self, nodes: NDArray[Any], B: Any, gammas: Array, tol: float) -> Array:
-        """Return x at some nodes only, shape (gammas, nodes, columns).
-
-        B is a function that fills in one block of columns at a time, or an array.
-        """
+    def rows(self, nodes: NDArray[Any], B: Array, gammas: Array, tol: float) -> Array:
+        """Return x at some nodes only, shape (gammas, nodes, columns)."""
         found = [self._answers(part, gammas, tol, nodes=nodes)[0] for part in self._blocks(B)]
         return np.concatenate(found, axis=2)
 
@@ -123,7 +117,8 @@ class Complement:
             betas.append(beta)
             if step >= check or not beta.any():
                 check = max(step + 2, int(1.15 * step))
-                smalls = [_small(alphas, betas, c) if size[c] else None for c in range(len(size))]
+                a, b = np.array(alphas), np.array(betas)
+                smalls = [small(a[:, c], b[:, c]) if size[c] else None for c in range(len(size))]
                 residual = _worst(smalls, gammas)
                 if residual <= tol:
                     return _combined(kept, smalls, size, gammas, mix), residual, step
@@ -173,28 +168,18 @@ class Complement:
             return np.stack(each), residual, steps
         return (
             np.stack([sum(m * x for m, x in zip(row, each, strict=True)) for row in mix]),
-            (residual),
+            residual,
             steps,
         )
 
 
-def _small(alphas: Sequence[Array], betas: Sequence[Array], c: int) -> Small:
-    alpha, beta = (np.array([row[c] for row in x]) for x in (alphas, betas))
-    ended = np.flatnonzero(beta == 0)
-    k = int(ended[0]) + 1 if ended.size else len(beta)
-    if k == 1:
-        return Small(alpha[:1], np.ones((1, 1)), float(beta[0]))
-    theta, S = eigh_tridiagonal(alpha[:k], beta[: k - 1])
-    return Small(theta, S, float(beta[k - 1]))
-
-
 def _worst(smalls: Sequence[Small | None], gammas: Array) -> float:
     worst = 0.0
-    for small in smalls:
-        if small is not None:
-            if gammas.max() >= small.theta[0]:
+    for one in smalls:
+        if one is not None:
+            if gammas.max() >= one.theta[0]:
                 return np.inf
-            worst = max(worst, float(small.system_residuals(gammas).max()))
+            worst = max(worst, float(one.system_residuals(gammas).max()))
     return worst
 
 
@@ -208,10 +193,10 @@ def _combined(
     """Return ``Q (T - gamma)^-1 e_1 |b|`` for every gamma, or sums of them over the gammas."""
     count = len(gammas) if mix is None else len(mix)
     out = np.zeros((count, *kept[0].shape))
-    for c, small in enumerate(smalls):
-        if small is None:
+    for c, one in enumerate(smalls):
+        if one is None:
             continue
-        weights = small.solved(gammas) * size[c]  # (steps, gammas)
+        weights = one.solved(gammas) * size[c]  # (steps, gammas)
         if mix is not None:
             weights = weights @ mix.T
         basis = np.stack([vector[:, c] for vector in kept[: len(weights)]])

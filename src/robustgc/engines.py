@@ -199,7 +199,7 @@ def _rungs(
         yield "krylov", "nothing else is left", lanczos("float64", True)
 
 
-def _probe(graph: Graph) -> int:
+def probe(graph: Graph) -> int:
     """Return after how many steps Lanczos is judged: soon where multigrid would be cheap."""
     W = graph._whole
     few = multigrid.possible(graph) and W.nnz <= 12 * W.shape[0]  # grids, roads, neighbours
@@ -216,7 +216,7 @@ def _krylov(
         tol=tol,
         limit=SIEGE if siege else PATIENCE,
         patience=np.inf if siege else PATIENCE,
-        probe=_probe(graph),
+        probe=probe(graph),
         room=available() / 4,
         watch=watch,
     )

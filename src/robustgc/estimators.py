@@ -51,7 +51,8 @@ class RobustGC(GraphClassifier):
         that the answers have them. "labels": the shares of the given labels.
     <shared>
     solver : {"auto", "dense", "krylov", "multigrid", "direct"}, default="auto"
-        How the system is solved. "auto": by size and a short probe, and the next engine wherever a
+        How the paper's system (``eta`` and ``n_modes=1`` given) is solved; otherwise it has no
+        effect. "auto": by size and a short probe, and the next engine wherever a
         result does not pass its checks.
     tol : float, default=None
         Relative residual of the system to reach. None: 1e-8, in single precision 1e-5. With
@@ -60,7 +61,8 @@ class RobustGC(GraphClassifier):
         Working precision. "auto": single from 100,000 nodes on if ``tol`` allows it, else double.
         Where single precision does not reach ``tol``, double is used, and `history_` says so.
     verbose : bool, default=False
-        Show a progress bar on standard error: steps, residual, time left.
+        Show a progress bar on standard error: steps, residual, time left; none while candidates
+        are weighed.
 
     Attributes
     ----------
@@ -206,8 +208,8 @@ class RobustGC(GraphClassifier):
         """Return every given label with the suspicion that it is wrong, the worst first.
 
         Each label is judged by the others: what the model says of its node when it does not see
-        it. Exact, without refitting; with many labels on a large graph a tenth of them (a fifth
-        from 100,000 nodes) is left out at a time.
+        it. Without refitting, and exact up to 1500 nodes or with few labels; with many on a larger
+        graph a tenth of them (a fifth from 100,000 nodes) is left out at a time.
 
         Examples
         --------
@@ -247,17 +249,14 @@ class RobustGC(GraphClassifier):
         """
         check_is_fitted(self)
         if self.landmarks is not None:
-            raise ValueError(
-                "update is not possible with landmarks, which depend on the labels; fit again."
-            )
+            raise ValueError("update is not possible with landmarks; fit again.")
         changed = changed_labels(self._labels, labels)
-        # A label that comes back counts as before.
         sizes = np.where((changed.codes >= 0) & (self._sizes == 0), 1.0, self._sizes)
         settled = copy(self)
         settled._task = Task(self._task.W, changed, sizes, self._task.model, self._task.pieces)
+        settled._shares = check_priors(self.priors, changed)
         psd = self._affinity.positive_semidefinite
-        self._shares = check_priors(self.priors, changed)
-        answer = self._answered(self._task.W, changed, settled, psd)
+        answer = settled._answered(self._task.W, changed, settled, psd)
         self._labels, self._sizes = changed, sizes
         self._answer = self._graph_answer = answer
         self._adopt(settled)
@@ -267,10 +266,10 @@ class RobustGC(GraphClassifier):
     def suggest_queries(self, n: int = 1) -> NDArray[np.int64]:
         """Return the nodes to label next: those least certain and most influential.
 
-        Nodes are taken one by one. In the space of the modes that the model lifts, each node is a
-        point; labelled ones make their surroundings known. The next node is the one with the
-        largest product of what is still unknown there (its variance, given the labelled and the
-        nodes taken before) and how close its two best classes are.
+        Nodes are taken one by one. Next is the one whose label would lower most the variance that
+        is left (given the labelled nodes and those taken before, in the space of the first modes),
+        summed over the nodes by how close their two best classes are. A component without a label
+        comes first, with one node; one in which a single class is labelled gives none.
 
         Parameters
         ----------

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 from robustgc.committee import Unseen
 from robustgc.graph import Graph
 from robustgc.lifted import Filters
+from robustgc.unseen import FOLDS, deal
 from robustgc.weights import Array
 
-FOLDS = 10
 FEW = 500  # labels up to which each is left out by itself on graphs that are not small
 _VALUES = 2**22  # of the unit columns that this may take: 32 MB
 _TOGETHER = 20  # columns that go through a product together
-_SEED = 20180521
 
 
 class HeldOut:
@@ -71,6 +70,7 @@ class HeldOut:
         columns = np.zeros((self.graph.n, m))
         columns[self.nodes, np.arange(m)] = 1.0
         kernels = self.filters.rows(self.nodes, columns, self._tol) * self.units[:, None, None]
+        self._own = [K.diagonal()[:, None].copy() for K in kernels]
         for K in kernels:
             np.fill_diagonal(K, 0.0)
         return list(kernels)
@@ -102,17 +102,18 @@ class HeldOut:
 
     def seen(self, Y: Array) -> Unseen:
         """Return the same with all labels, their own included."""
-        V = self.filters.modes.vectors[self.nodes]
-        known = V.T @ Y
-        answers = [V @ (weights[:, None] * known) for weights in self.filters.weights]
-        if not self.filters.complete:
-            columns = np.zeros((self.graph.n, Y.shape[1]))
-            columns[self.nodes] = Y
-            rest = self.filters.rest(self.nodes, columns, self._tol)
-            answers = [F + R for F, R in zip(answers, rest, strict=True)]
         pull = self._v0[:, None] * (self._v0 @ Y)
         left = np.broadcast_to(Y.sum(axis=0) + self._elsewhere, Y.shape)
-        return [unit * F for unit, F in zip(self.units, answers, strict=True)], pull, left
+        if self._kernels is not None:
+            return (
+                [K @ Y + k * Y for K, k in zip(self._kernels, self._own, strict=True)],
+                pull,
+                left,
+            )
+        columns = np.zeros((self.graph.n, Y.shape[1]))
+        columns[self.nodes] = Y
+        answers = self.filters.rows(self.nodes, columns, self._tol) * self.units[:, None, None]
+        return list(answers), pull, left
 
     def _in_folds(self, Y: Array) -> Sequence[Array]:
         """Answer every label by the labels outside of its fold.
@@ -170,13 +171,3 @@ class HeldOut:
             own = squares @ weights
             found.append(unit * (V @ (weights[:, None] * known) - own[:, None] * Y))
         return found
-
-
-def deal(codes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """Deal the labels of every class evenly into folds; the same way every time."""
-    rng = np.random.default_rng(_SEED)
-    fold = np.empty(len(codes), dtype=np.int64)
-    for k in np.unique(codes):
-        mine = rng.permutation(np.flatnonzero(codes == k))
-        fold[mine] = (np.arange(len(mine)) + rng.integers(count)) % count
-    return fold

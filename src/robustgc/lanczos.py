@@ -130,10 +130,14 @@ class Recurrences:
         """Return the tridiagonal problem of a column; None if it was zero from the start."""
         if self.norms[column] == 0:
             return None
-        alpha, beta = (np.array([row[column] for row in x]) for x in (self.alphas, self.betas))
-        ended = np.flatnonzero(beta == 0)
-        k = int(ended[0]) + 1 if ended.size else len(beta)
-        if k == 1:
-            return Small(alpha[:1], np.ones((1, 1)), float(beta[0]))
-        theta, S = eigh_tridiagonal(alpha[:k], beta[: k - 1])
-        return Small(theta, S, float(beta[k - 1]))
+        return small(*(np.array([row[column] for row in x]) for x in (self.alphas, self.betas)))
+
+
+def small(alpha: Array, beta: Array) -> Small:
+    """Return the tridiagonal problem of a recurrence, up to where it ended."""
+    ended = np.flatnonzero(beta == 0)
+    k = int(ended[0]) + 1 if ended.size else len(beta)
+    if k == 1:
+        return Small(alpha[:1], np.ones((1, 1)), float(beta[0]))
+    theta, S = eigh_tridiagonal(alpha[:k], beta[: k - 1])
+    return Small(theta, S, float(beta[k - 1]))

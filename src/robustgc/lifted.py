@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from robustgc import multigrid
 from robustgc.complement import Complement
-from robustgc.engines import Options, precision
+from robustgc.engines import Options, precision, probe
 from robustgc.graph import SMALL, Graph
 from robustgc.outcome import NotConvergedError, NotConvexError, Solution, check_positive
 from robustgc.ritz import leading
 from robustgc.spectrum import eigenpairs, full_spectrum
 from robustgc.weights import Array, Operator
 
+WORST = 1e-4  # residual of modes of large graphs where nothing better was asked for
 MEDIUM = 30_000  # nodes up to which any number of modes is a matter of seconds
 
 
@@ -33,14 +34,15 @@ class Modes:
         ``lambda_1 .. lambda_Q``, ascending.
     vectors : ndarray, shape (N, Q)
     residual : float
-        Largest ``|L_N v - lambda v| / lambda_1``.
-    note : str
-        How they were found.
+        ``|L_N v_1 - lambda_1 v_1| / lambda_1``.
+    engine, note : str
+        What found them, and what it took.
     """
 
     values: Array
     vectors: Array
     residual: float
+    engine: str
     note: str
 
 
@@ -58,7 +60,7 @@ def find_modes(graph: Graph, count: int, Y: Array, options: Options) -> Modes:
     """
     if graph.n <= SMALL:
         spectrum = full_spectrum(graph)
-        return _measured(graph, spectrum.values[1:], spectrum.vectors[:, 1:], "one decomposition")
+        return _measured(graph, spectrum.values[1:], spectrum.vectors[:, 1:], "dense", "all modes")
     count = min(count, graph.n // 8)
     if graph.n <= MEDIUM and not isinstance(graph._whole, Operator):
         for few in (count, 1):  # those of a hard graph may be too many to ask for
@@ -66,30 +68,40 @@ def find_modes(graph: Graph, count: int, Y: Array, options: Options) -> Modes:
                 found = eigenpairs(graph, few + 1)
             except NotConvergedError:
                 continue
-            return _measured(graph, found.values[1:], found.vectors[:, 1:], "eigenpairs")
+            values, vectors = found.values[1:], found.vectors[:, 1:]
+            return _measured(graph, values, vectors, "eigenpairs", f"{len(values)} modes")
     dtype = precision(graph, options)[0]
-    few = multigrid.possible(graph) and graph._whole.nnz <= 12 * graph._whole.shape[0]
     try:
-        values, vectors, steps = leading(graph, Y, count, dtype, probe=30 if few else 60)
-        return _measured(graph, values, vectors, f"Lanczos, {steps} products")
+        values, vectors, steps = leading(graph, Y, count, dtype, probe(graph))
+        note = f"{len(values)} modes, {steps} products"
+        return _measured(graph, values, vectors, "krylov", note)
     except NotConvergedError:
         if not multigrid.possible(graph):
             raise
-    values, vectors, _, steps = multigrid.first_pairs(graph, 1e-4, count)
+    pair = WORST if options.tol is None else max(options.tol, 1e-8)
+    values, vectors, _, steps = multigrid.first_pairs(graph, pair, count)
     count = min(count, len(values))
-    return _measured(graph, values[:count], vectors[:, :count], f"multigrid, {steps} steps")
+    note = f"{count} modes, LOBPCG {steps} steps"
+    return _measured(graph, values[:count], vectors[:, :count], "multigrid", note)
 
 
-def _measured(graph: Graph, values: Array, vectors: Array, note: str) -> Modes:
+def _measured(graph: Graph, values: Array, vectors: Array, engine: str, note: str) -> Modes:
     first = vectors[:, :1]
-    rest = graph.L_N(first) - values[:1] * first
-    return Modes(values, vectors, float(np.linalg.norm(rest)) / max(float(values[0]), 1e-300), note)
+    rest = float(np.linalg.norm(graph.L_N(first) - values[:1] * first))
+    return Modes(values, vectors, rest / max(float(values[0]), 1e-300), engine, note)
 
 
-def lifted(
-    graph: Graph, Y: Array, *, n_modes: int, gamma: float | None, eta: float = 0.9, tol: float
-) -> Solution:
-    """Return the minimiser with the first modes lifted, for a gamma or ``eta * lambda_q``.
+def check_residual(residual: float, tol: float, modes: Modes) -> None:
+    """Refuse an answer that misses its tolerance by more than the modes of large graphs may."""
+    if residual > max(10 * tol, WORST):
+        raise NotConvergedError(
+            f"the answer with lifted modes has a residual of {residual:.1e} ({modes.engine}: "
+            f"{modes.note}); at most {max(10 * tol, WORST):.0e} is accepted"
+        )
+
+
+def lifted(graph: Graph, Y: Array, *, n_modes: int, gamma: float, tol: float) -> Solution:
+    """Return the minimiser with the first modes lifted.
 
     Raises
     ------
@@ -106,10 +118,10 @@ def lifted(
     if len(modes.values) < n_modes:
         raise NotConvergedError(
             f"n_modes={n_modes} was asked for, but only {len(modes.values)} modes of this graph of "
-            f"{graph.n} nodes stand clear of the others. Lower n_modes, or leave it at 'auto'."
+            f"{graph.n} nodes stand clear of the others. Lower n_modes."
         )
     limit = float(modes.values[n_modes - 1])
-    gamma = check_positive(eta * limit if gamma is None else gamma)
+    gamma = check_positive(gamma)
     if gamma >= limit:
         raise NotConvexError(
             f"gamma = {gamma:.12g} is not below lambda_{n_modes} = {limit:.12g}: the problem with "
@@ -118,6 +130,7 @@ def lifted(
         )
     filters = Filters(graph, modes, [n_modes], [gamma], options)
     f, residual, steps = filters.answer(Y, np.ones((1, 1)), tol)
+    check_residual(residual, tol, modes)
     return Solution(f[0], residual, steps)
 
 

@@ -79,9 +79,9 @@ def _solved(graph: Graph, b: Array, gamma: float, x0: Array, tol: float) -> Solu
 
 
 @per_graph
-def operator(graph: Graph) -> Laplacian:
+def operator(graph: Graph, dtype: str = "float64") -> Laplacian:
     """Return ``L_N`` on all cores, of a piece by itself: the hierarchy has only its nodes."""
-    return Laplacian(graph if graph._nodes is None else Graph._trusted(graph.W))
+    return Laplacian(graph if graph._nodes is None else Graph._trusted(graph.W), dtype)
 
 
 @per_graph

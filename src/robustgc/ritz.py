@@ -10,6 +10,7 @@ from robustgc.graph import Graph
 from robustgc.lanczos import Recurrences, Small
 from robustgc.laplacian import Laplacian
 from robustgc.memory import available
+from robustgc.multigrid import operator
 from robustgc.outcome import NotConvergedError
 from robustgc.weights import Array
 
@@ -30,7 +31,7 @@ def leading(graph: Graph, Y: Array, count: int, dtype: str, probe: int) -> tuple
     NotConvergedError
         Not even lambda_1 stands clear after the probe, or no label sees it.
     """
-    L = Laplacian(graph if graph._nodes is None else Graph._trusted(graph.W), dtype)
+    L = operator(graph, dtype)
     lanczos = Recurrences(L, Y, room=available() / 3)
     clear = _CLEAR[L.dtype.itemsize]
     first, check = 0, 4

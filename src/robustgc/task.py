@@ -86,10 +86,11 @@ class Task:
         graph = graph if before is None else before.graph
         question, classes = self._question(nodes)
         if self.model.of_the_paper:
-            piece = self._by_the_paper(graph, Y, psd, options, question, before)
+            assert self.model.eta is not None
+            piece = self._by_the_paper(graph, Y, psd, options, question, before, self.model.eta)
         else:
             refuse_if_too_large(graph, 4 * question.n_classes, precision(graph, options)[0])
-            piece = self._by_committee(graph, Y.shape[1], psd, options, question, classes, before)
+            piece = self._by_committee(graph, Y, psd, options, question, classes, before)
         piece = replace(piece, nodes=nodes, classes=classes)
         self.pieces[key] = piece
         return piece.solution, piece.certificate
@@ -123,6 +124,7 @@ class Task:
         options: Options,
         question: Question,
         before: Piece | None,
+        eta: float,
     ) -> Piece:
         """Solve Theorem 1's system; after a change of labels, for the difference only."""
         sizes = np.zeros(graph.n)
@@ -144,8 +146,7 @@ class Task:
             certificate = replace(old, residual=residual, n_iter=steps)
             return Piece(graph, nothing, nothing, question, solution, certificate, None, Y)
         refuse_if_too_large(graph, Y.shape[1], precision(graph, options)[0])
-        assert self.model.eta is not None
-        outcome, history = solve_robust(graph, Y, Shifts(etas=[self.model.eta]), options)
+        outcome, history = solve_robust(graph, Y, Shifts(etas=[eta]), options)
         solution, gamma, limit = outcome.solutions[0], outcome.gammas[0], outcome.lambda_1
         certificate = Certificate(
             graph.n,
@@ -163,7 +164,7 @@ class Task:
     def _by_committee(
         self,
         graph: Graph,
-        columns: int,
+        Y: Array,
         psd: bool,
         options: Options,
         question: Question,
@@ -183,40 +184,23 @@ class Task:
                 if not question.free or self.model.n_modes not in (None, 1):
                     raise
                 # The paper's model has engines that need no more than lambda_1.
-                tried = Attempt("committee", f"{graph.n} nodes", str(failure), took(start))
-                return self._without_modes(graph, columns, psd, options, question, tried)
-        solution = Solution(
-            spread(ruling.f, classes, columns), ruling.residual, max(ruling.n_iter, 0)
-        )
+                tried = Attempt("committee", f"{graph.n} nodes", str(failure), _since(start))
+                piece = self._by_the_paper(
+                    graph, Y, psd, options, question, None, self.model.eta or 0.9
+                )
+                known = replace(piece.certificate, history=(tried, *piece.certificate.history))
+                return replace(piece, certificate=known, Y=None)
+        f = spread(ruling.f, classes, Y.shape[1])
+        tried = Attempt(ruling.modes.engine, reason, ruling.modes.note, _since(start))
         return Piece(
             graph,
             np.empty(0),
             classes,
             question,
-            solution,
-            certify(ruling, psd, (Attempt(ruling.modes.note, reason, "answered", took(start)),)),
+            Solution(f, ruling.residual, ruling.n_iter),
+            certify(ruling, psd, (tried,)),
             ruling,
         )
-
-    def _without_modes(
-        self,
-        graph: Graph,
-        columns: int,
-        psd: bool,
-        options: Options,
-        question: Question,
-        tried: Attempt,
-    ) -> Piece:
-        """Answer by the paper's default where the modes could not be found."""
-        eta = 0.9 if self.model.eta is None else self.model.eta
-        paper = Task(self.W, self.labels, self.sizes, Model(eta, 1, False))
-        hot = question.columns(graph.n, np.ones(len(question.nodes)))
-        Y = spread(2 * hot - hot.sum(axis=1, keepdims=True), np.arange(hot.shape[1]), columns)
-        piece = paper._by_the_paper(
-            graph, Y / (2 if columns == 1 else 1), psd, options, question, None
-        )
-        history = (tried, *piece.certificate.history)
-        return replace(piece, certificate=replace(piece.certificate, history=history), Y=None)
 
     def ruling(self, piece: Piece, options: Options) -> Ruling:
         """Return what the labels of a component say of each other."""
@@ -226,8 +210,7 @@ class Task:
         return rule(piece.graph, piece.question, options, known)
 
 
-def took(start: float) -> float:
-    """Return the seconds since then."""
+def _since(start: float) -> float:
     return time.perf_counter() - start
 
 

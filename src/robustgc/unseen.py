@@ -51,7 +51,7 @@ def zhou_unseen(part: Piece, n_classes: int, gammas: Sequence[float]) -> list[Ar
     if few or len(nodes) <= FOLDS * n_classes:
         kernels = propagated(graph, nodes, np.eye(len(nodes)), gammas)
         return [_kept(_off_diagonal(K) @ Y, Y) for K in kernels]
-    fold = _folds(part.codes[nodes])
+    fold = deal(part.codes[nodes], FOLDS)
     others = ~np.eye(FOLDS, dtype=bool)[fold]
     by_fold = np.hstack([Y * (fold == k)[:, None] for k in range(FOLDS)])
     found = propagated(graph, nodes, by_fold, gammas)
@@ -109,13 +109,13 @@ def determined(basis: Array) -> tuple[Array, Array] | None:
     return U, own
 
 
-def _folds(codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Deal the labels of every class evenly; the same way every time."""
+def deal(codes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Deal the labels of every class evenly into folds; the same way every time."""
     rng = np.random.default_rng(_SEED)
     fold = np.empty(len(codes), dtype=np.int64)
     for k in np.unique(codes):
         mine = rng.permutation(np.flatnonzero(codes == k))
-        fold[mine] = (np.arange(len(mine)) + rng.integers(FOLDS)) % FOLDS
+        fold[mine] = (np.arange(len(mine)) + rng.integers(count)) % count
     return fold
 
 
