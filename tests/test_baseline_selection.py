@@ -12,7 +12,7 @@ from robustgc import unseen as unseen_module
 from robustgc.baseline_selection import GAMMAS, choose_gamma, choose_n_vectors
 from robustgc.graph import SMALL
 from robustgc.resolvents import propagated
-from robustgc.unseen import Piece, _folds, belkin_unseen, determined, zhou_unseen
+from robustgc.unseen import FOLDS, Piece, belkin_unseen, deal, determined, zhou_unseen
 from samples import moons
 
 K = 3
@@ -107,7 +107,7 @@ def test_large_graphs_each_label_by_itself_or_in_folds(gamma, monkeypatch):
     expected = refitted(part, fit)
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6 * expected.max())
     monkeypatch.setattr(unseen_module, "FEW", 10)
-    fold = _folds(part.codes[part.labelled])
+    fold = deal(part.codes[part.labelled], FOLDS)
     assert {np.bincount(fold[part.codes[part.labelled] == k]).max() for k in range(K)} == {2}
     found, expected = zhou_unseen(part, K, [gamma, 0.3])[0], refitted(part, fit, fold)
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6 * expected.max())
