@@ -5,7 +5,9 @@ import pytest
 
 import graphs
 import lifting
+from lifting import NoFits, labelled
 from robustgc import RobustGC
+from robustgc.candidates import Family
 from robustgc.committee import DEFAULT_ETA, ETAS, PRIOR, convene
 from samples import moons
 
@@ -34,9 +36,11 @@ def test_weights_are_shares(kind, n_classes):
     assert weights.sum() == pytest.approx(1.0, abs=1e-12)
     assert (weights >= 0).all()
     assert (np.diff(weights) <= 0).all()
-    assert (clf.n_modes_, clf.eta_) == (clf.selection_[0].n_modes, clf.selection_[0].eta)
-    assert len({(c.n_modes, c.eta, c.balanced, c.constant) for c in clf.selection_}) == len(weights)
-    assert {c.eta for c in clf.selection_} == set(ETAS)
+    first = next(c for c in clf.selection_ if c.eta is not None)
+    assert (clf.n_modes_, clf.eta_) == (first.n_modes, first.eta)
+    kinds = {(c.n_modes, c.eta, c.balanced, c.constant, c.centred) for c in clf.selection_}
+    assert len(kinds) == len(weights)
+    assert {c.eta for c in clf.selection_} == {*ETAS, None}
     assert {c.balanced for c in clf.selection_} == {False, True}
     assert all(0 <= c.accuracy <= 1 for c in clf.selection_)
     assert clf.gamma_ == pytest.approx(clf.eta_ * lambda_q(W, clf.n_modes_))
@@ -134,19 +138,15 @@ def test_weights_from_made_up_answers():
     right = np.eye(2)[codes]
     mass = np.full((30, 2), 15.0)
 
-    def unseen(Y):
-        return [right, right[:, ::-1]], np.zeros((30, 2)), mass
+    class Models:
+        def __call__(self, Y):
+            return [right, right[:, ::-1]], np.zeros((30, 2)), mass
 
+        seen = __call__
+
+    families = (Family(True, 0.0, False, 1.0),)
     court = convene(
-        [(1, 0.9), (2, 0.9)],
-        1,
-        unseen,
-        unseen,
-        codes,
-        np.ones(30),
-        2,
-        families=((True, 0.0),),
-        free=True,
+        [(1, 0.9), (2, 0.9)], 1, Models(), NoFits(), labelled(codes), families, free=True
     )
     good, bad = court.candidates
     assert (good.accuracy, bad.accuracy) == (1.0, 0.0)

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 import graphs
 import lifting
+from lifting import NoFits, labelled
 from robustgc import Graph, RobustGC
+from robustgc.candidates import Family
 from robustgc.committee import convene
 from robustgc.engines import Options
 from robustgc.heldout import FOLDS, HeldOut, deal
@@ -158,17 +160,8 @@ def test_a_label_alone_in_its_class_is_not_judged():
     nodes = np.flatnonzero(y >= 0)
     models = [(1, 0.9), (2, 0.9)]
     held = held_out(W, y, models)
-    court = convene(
-        models,
-        1,
-        held,
-        held.seen,
-        y[nodes],
-        np.ones(len(nodes)),
-        3,
-        families=((True, 0.0), (False, 1.0)),
-        free=True,
-    )
+    families = (Family(True, 0.0, False, 0.5), Family(False, 1.0, False, 0.5))
+    court = convene(models, 1, held, NoFits(), labelled(y[nodes]), families, free=True)
     np.testing.assert_array_equal(court.judged, y[nodes] != 2)
     np.testing.assert_allclose(court.chances.sum(axis=1), 1.0)
     assert court.chances[y[nodes] == 2, 2] == 0.0

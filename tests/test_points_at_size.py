@@ -314,7 +314,7 @@ def test_three_hundred_of_a_thousand_digits_suffice(usps):
         )
         scores.append([np.mean(fit.transduction_[y < 0] == truth[y < 0]) for fit in fits])
     full, part = np.mean(scores, axis=0)
-    assert full > 0.75
+    assert full > 0.7
     assert abs(full - part) < 0.02
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.auto import Ruling
 from robustgc.labels import Labels
+from robustgc.ruling import Ruling
 from robustgc.weights import Array
 
 _WITNESSES = 3

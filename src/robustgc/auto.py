@@ -1,16 +1,16 @@
 """RobustGC on one connected graph with nothing to tune: modes, candidates, committee, answer."""
 
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robustgc.candidates import Family, Labelled
 from robustgc.committee import DEFAULT_ETA, ETAS, Committee, convene
 from robustgc.engines import Options, precision
 from robustgc.graph import SMALL, Graph
 from robustgc.heldout import HeldOut
 from robustgc.lifted import MEDIUM, Filters, Modes, check_residual, find_modes
+from robustgc.ruling import Question, Ruling, fits_of, heights, votes
 from robustgc.weights import Array
 
 _DROP = 0.01  # beside the heaviest, a member that light is not worth a solve
@@ -18,118 +18,6 @@ _MOST_MODES = 60
 _CONSTANT = 2.0  # weight of the constant on a piece of a larger graph, its smoothest mode
 _WITNESSES = 4  # labels of a piece that give half of that: one label is no majority
 _WIDER = 3.0  # a gap behind one mode more than K classes need must be that much wider
-
-
-@dataclass(frozen=True)
-class Question:
-    """Labels on one connected graph, and what was asked of the model.
-
-    Attributes
-    ----------
-    nodes, codes : ndarray of int
-        The labelled nodes and their classes, 0 .. n_classes - 1.
-    size : ndarray
-        Weight of every label.
-    elsewhere : ndarray, shape (n_classes,)
-        Label mass of the classes in other components.
-    component : bool
-        Whether other components have labels: then the constant on this one is a mode as any.
-    eta, n_modes : number or None
-        None: to be chosen.
-    balanced : bool
-        Whether classes count alike where nothing is to be chosen.
-    """
-
-    nodes: NDArray[Any]
-    codes: NDArray[np.int64]
-    n_classes: int
-    size: Array
-    elsewhere: Array
-    component: bool
-    eta: float | None
-    n_modes: int | None
-    balanced: bool = False
-
-    @property
-    def free(self) -> bool:
-        """Whether there is anything to choose."""
-        return self.eta is None or self.n_modes is None
-
-    def columns(self, n: int, weight: Array) -> Array:
-        """Return a column per class with the label weights."""
-        Y = np.zeros((n, self.n_classes))
-        Y[self.nodes, self.codes] = weight
-        return Y
-
-
-@dataclass(frozen=True)
-class Ruling:
-    """The answer on one graph with everything that led to it.
-
-    Attributes
-    ----------
-    sums : ndarray, shape (2, N, K)
-        Answers of the balanced and of the counting members to the label columns, before the
-        classes are put on one scale.
-    judged : tuple of Question and ndarray, or None
-        The labels that the committee has judged, and their weights; None: these ones.
-    """
-
-    graph: Graph
-    question: Question
-    modes: Modes
-    committee: Committee
-    heldout: HeldOut
-    mix: Array
-    pulled: Array
-    weight: Array
-    sums: Array
-    residual: float
-    n_iter: int
-    tol: float
-    judged: tuple[Question, Array] | None = None
-
-    @property
-    def fresh(self) -> bool:
-        """Whether the committee has judged these labels."""
-        return self.judged is None
-
-    @property
-    def verdict(self) -> tuple[Question, Array]:
-        """The labels that the committee has judged, and their weights."""
-        return self.judged or (self.question, self.weight)
-
-    @property
-    def f(self) -> Array:
-        """Decision values, a column per class."""
-        Y = self.question.columns(self.graph.n, self.weight)
-        mass = Y.sum(axis=0) + self.question.elsewhere
-        v0 = self.graph.v0
-        sums = self.sums + self.pulled[:, None, None] * np.outer(v0, v0 @ Y)
-        there = mass > 0
-        balanced = sums[0] / np.where(there, mass, 1.0) * mass[there].mean()
-        return np.asarray(np.where(there, balanced, 0.0) + sums[1])
-
-    def changed(self, question: Question, weight: Array) -> "Ruling":
-        """Answer other labels with the same members: only the difference is solved for."""
-        before = self.question.columns(self.graph.n, self.weight)
-        after = question.columns(self.graph.n, weight)
-        difference = after - before
-        size = float(np.linalg.norm(difference))
-        if size == 0.0:
-            return replace(self, question=question, weight=weight, n_iter=0)
-        tol = min(1e-2, self.tol * float(np.linalg.norm(after)) / size)
-        filters = self.heldout.filters
-        sums, residual, steps = filters.answer(difference, self.mix[:2], tol)
-        return replace(
-            self,
-            question=question,
-            weight=weight,
-            sums=self.sums + sums,
-            residual=max(self.residual, residual * size / float(np.linalg.norm(after))),
-            n_iter=steps,
-            judged=self.verdict,
-        )
 
 
 def rule(graph: Graph, question: Question, options: Options, modes: Modes | None = None) -> Ruling:
@@ -144,24 +32,26 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
         graph, filters, units, question.nodes, question.codes, question.elsewhere, coarse
     )
     families = _families(question)
-    size = question.size * (votes(graph, question.nodes) if question.free else 1.0)
-    committee = convene(
-        models,
-        default,
-        heldout,
-        heldout.seen,
+    numbers = sorted({q for q, _ in models}) if question.eta is None else []
+    fits = fits_of(graph, question, modes, numbers if question.free else [])
+    if question.free and (question.n_classes > 2 or question.component):
+        default += len(models)  # of the centred family
+    labels = Labelled(
         question.codes,
-        size,
         question.n_classes,
-        families=families,
-        free=question.free,
+        question.size,
+        votes(graph, question.nodes) if question.free else np.ones(len(question.nodes)),
+        heights(graph)[question.nodes],
+        question.elsewhere,
+        float(np.median(graph.d) / graph.d.sum()),
     )
-    mix, pulled = _mixed(committee, units, families)
+    committee = convene(models, default, heldout, fits, labels, families, free=question.free)
+    mix, pulled, tilt, fitted = _mixed(committee, units, families)
     if not question.free:  # one model, as it stands
         mix, pulled = np.array([[1.0], [0.0], [1.0]]), np.zeros(2)
         if not question.balanced:
             mix[:2] = mix[1::-1]
-    weight = committee.trust * size
+    weight = committee.trust * labels.size * labels.votes
     Y = question.columns(graph.n, weight)
     sums, residual, steps = filters.answer(Y, mix, tol)
     check_residual(residual, tol, modes)
@@ -173,47 +63,49 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
         heldout,
         mix,
         pulled,
+        tilt,
+        fitted,
         weight,
         sums[:2],
+        fits,
         residual,
         steps,
         tol,
     )
 
 
-def _families(question: Question) -> tuple[tuple[bool, float], ...]:
-    """Return the ways to count classes: alike, or by their labels, with or without v0."""
+def _families(question: Question) -> tuple[Family, ...]:
+    """Return the ways to compare classes."""
     if not question.free:
-        return ((question.balanced, 0.0),)
+        return (Family(question.balanced, 0.0, False, 1.0),)
     m = len(question.nodes)
     constant = _CONSTANT * m / (m + _WITNESSES) * question.component
-    return ((True, constant), (False, max(1.0, constant)), (False, constant / 2))
-
-
-def votes(graph: Graph, nodes: NDArray[Any]) -> Array:
-    """Return label weights that give every label one vote, however many neighbours it has.
-
-    Eigenvectors grow with sqrt(d). A node that hangs on by next to nothing is no better a witness
-    than others, so that twice the usual weight is the most.
-    """
-    return np.asarray(np.minimum(2.0, np.sqrt(np.median(graph.d) / graph.d[nodes])))
+    return (
+        Family(True, constant, False, 0.4),
+        Family(True, constant, True, 0.4),
+        Family(False, max(1.0, constant), False, 0.1),
+        Family(False, constant / 2, False, 0.1),
+    )
 
 
 def _mixed(
-    committee: Committee, units: Array, families: tuple[tuple[bool, float], ...]
-) -> tuple[Array, Array]:
-    """Return the share of every model in the balanced and the counting sum; the heaviest alone."""
-    weights = np.array([c.weight for c in committee.candidates]).reshape(len(families), -1)
-    factors = committee.factors.reshape(weights.shape)
-    factors = np.where(weights >= _DROP * weights.max(), factors, 0.0)
-    mix, pulled = np.zeros((3, len(units))), np.zeros(2)
-    for (balanced, with_v0), row in zip(families, factors, strict=True):
-        k = 0 if balanced else 1
+    committee: Committee, units: Array, families: Sequence[Family]
+) -> tuple[Array, Array, Array, Array]:
+    """Return the shares of all members in the answer: `mix`, `pulled`, `tilt` and `fitted`."""
+    count = len(families) * len(units)
+    weights = np.array([c.weight for c in committee.candidates])
+    factors = np.where(weights >= _DROP * weights.max(), committee.factors, 0.0)
+    weights = weights[:count].reshape(len(families), -1)
+    mix, pulled, tilt = np.zeros((3, len(units))), np.zeros(2), 0.0 * committee.likeness[0]
+    for family, row in zip(families, factors[:count].reshape(weights.shape), strict=True):
+        k = 0 if family.balanced else 1
         mix[k] += row * units
-        pulled[k] += with_v0 * row.sum()
+        pulled[k] += family.constant * row.sum()
+        if family.centred:
+            tilt += 0.5 * row @ (committee.likeness[:-1] + family.constant * committee.likeness[-1])
     heaviest = int(np.argmax(weights.sum(axis=0)))
     mix[2, heaviest] = units[heaviest]
-    return mix, pulled
+    return mix, pulled, tilt, factors[count:]
 
 
 def _candidates(

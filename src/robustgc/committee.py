@@ -6,59 +6,25 @@ answers are linear in the labels, so the committee is one linear filter again, a
 says of a label left out. The labels in turn are trusted as far as the others bear them out.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
+from robustgc import scores
+from robustgc.candidates import Candidate, Family, Filtered, Fitted, Labelled
 from robustgc.weights import Array
-
-# What held-out answers are made of: by model, at every label without it, a column per class; the
-# pull of v0; the label mass of every class that is left.
-Unseen: TypeAlias = tuple[Sequence[Array], Array, Array]
 
 DEFAULT_ETA = {True: 0.9, False: 0.95}  # for two classes, the paper's; for more
 ETAS = (0.1, 0.5, 0.9, 0.95, 0.99)
 PRIOR = 0.5  # of the default: a coin's weight against all others together
-_BY_COUNT = 0.15  # share of the others' prior for each way of counting labels
+_FITS = 0.3  # share of the others' prior for least squares, once labels are many
+_MANY = 200  # labels that give half of it
 _POWER = 0.2  # of the likelihood: neighbouring labels are not independent witnesses
-_SHARPNESS = (1.0, 2.0, 4.0, 8.0)
-_NOISE = (0.05, 0.2, 0.4)
 _ROUNDS = 3
-_FINE = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
-_SLACK = 0.5  # log-likelihood that a sharper reading of the answers may cost
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One member of the committee.
-
-    Attributes
-    ----------
-    n_modes, eta : int, float
-        The lifted model.
-    balanced : bool
-        Whether every class counts alike; else classes count by their labels.
-    constant : float
-        Weight of the constant mode v0, which says what class has most labels, beside a lifted one.
-    accuracy : float
-        Share of the given labels that it gives back unseen.
-    evidence : float
-        Mean log-likelihood of a given label unseen, above the default's.
-    weight : float
-        Its share in the committee.
-    """
-
-    n_modes: int
-    eta: float
-    balanced: bool
-    constant: float
-    accuracy: float
-    evidence: float
-    weight: float
+_FAINT = 1e-3  # beside the heaviest; a candidate that light is judged once
 
 
 @dataclass(frozen=True)
@@ -68,8 +34,11 @@ class Committee:
     Attributes
     ----------
     candidates : tuple of Candidate
+        Filters, family by family, then least squares.
     factors : ndarray, shape (candidates,)
         Of the decision values, so that they can be added up.
+    likeness : ndarray, shape (models + 1, K)
+        What every model, and v0 last, finds that a class has in common with itself.
     trust : ndarray, shape (labels,)
         Weight of every label in the answer, 1 on average.
     judged : ndarray of bool, shape (labels,)
@@ -83,22 +52,33 @@ class Committee:
 
     candidates: tuple[Candidate, ...]
     factors: Array
+    likeness: Array
     trust: Array
     judged: NDArray[np.bool_]
     right: Array
     chances: Array
 
 
+class _Judged(NamedTuple):
+    """A candidate's values at the labels unseen, their log-likelihood, sharpness and noise."""
+
+    values: Array
+    lines: Array
+    tau: float
+    eps: float
+
+
+_NOTHING = _Judged(np.empty(0), np.empty(0), 1.0, 0.2)
+
+
 def convene(
     models: Sequence[tuple[int, float]],
     default: int,
-    unseen: Callable[[Array], Unseen],
-    seen: Callable[[Array], Unseen],
-    codes: NDArray[np.int64],
-    size: Array,
-    n_classes: int,
+    filters: Filtered,
+    fits: Fitted,
+    labels: Labelled,
+    families: Sequence[Family],
     *,
-    families: Sequence[tuple[bool, float]],
     free: bool,
 ) -> Committee:
     """Weigh the candidates.
@@ -107,134 +87,161 @@ def convene(
     ----------
     models : sequence of (n_modes, eta)
     default : int
-        Which of them has the prior.
-    unseen : callable
-        From label columns, shape (labels, K), to what is said of every label without it.
-    seen : callable
-        The same with all labels.
-    codes : ndarray of int, shape (labels,)
-    size : ndarray, shape (labels,)
-        Weight of every label before trust.
-    families : sequence of (balanced, pulled)
-        How classes count: alike or by their labels; the weight of the constant mode v0 beside that
-        of a lifted one.
+        Which candidate has the prior: filters are counted family by family.
+    filters, fits
+        The models, and least squares.
+    labels : Labelled
+    families : sequence of Family
+        How the models' classes are compared.
     free : bool
         Whether labels are weighed by trust.
     """
-    one_hot = np.eye(n_classes)[codes]
+    codes, K = labels.codes, labels.n_classes
+    one_hot = np.eye(K)[codes]
     # The only label of its class cannot be judged: without it the class is not there.
-    others = np.bincount(codes, minlength=n_classes)[codes] > 1
-    trust = np.ones(len(codes))
-    prior = _prior(models, default, len(families), n_classes)
+    others = np.bincount(codes, minlength=K)[codes] > 1
+    prior = weight = _prior(models, default, families, fits.numbers, labels)
+    trust, judged = np.ones(len(codes)), [_NOTHING] * len(prior)
     rounds = _ROUNDS if free else 1
     for turn in range(rounds):
-        answers, pull, left = unseen(one_hot * (trust * size)[:, None])
+        Y = one_hot * (trust * labels.size * labels.votes)[:, None]
+        answers, pull, left = filters(Y)
         floor = 1e-10 * float(np.abs(pull).max(initial=0.0))  # below is rounding
-        judged = []
-        for balanced, pulled in families:
-            for F in answers:
-                S = _scaled(F + pulled * pull, left, balanced, floor)[0]
-                judged.append((S, *_likelihood(S[others], codes[others])))
-        total = np.array([lines.sum() for _, lines, _, _ in judged])
+        likeness = [_likeness(F, Y, left, labels.elsewhere) for F in answers]
+        likeness.append(
+            (_by_piece(Y.sum(axis=0) + labels.elsewhere, labels), _by_piece(left, labels))
+        )
+        values = _values(answers, pull, left, [own for _, own in likeness], labels, families)
+        values += [(F, left, False) for F in fits.unseen(trust * labels.size)]
+        for k, value in enumerate(values):
+            if turn == 0 or weight[k] >= _FAINT * weight.max():
+                S = scores.scaled(*value, floor)[0]
+                judged[k] = _Judged(S, *scores.likelihood(S[others], codes[others]))
+        total = np.array([c.lines.sum() for c in judged])
         weight = prior * np.exp(_POWER * (total - total.max()))
         weight /= weight.sum()
-        chances, right = np.zeros(one_hot.shape), np.zeros(len(codes))
-        for w, (S, _, *reading) in zip(weight, judged, strict=True):
-            if w > 1e-6 * weight.max():
-                last = turn == rounds - 1
-                tau, eps = _sharpest(S[others], codes[others]) if last else reading
-                p = _softmax(tau * S)
-                chances += w * p
-                right += w * np.where(others, _right(p, codes, eps), 1 - eps)
+        right, chances = _verdict(judged, weight, codes, others, last=turn == rounds - 1)
         if turn < rounds - 1:
             trust = right / right.mean()
-    members = [(*model, *family) for family in families for model in models]
-    base = judged[default][1].mean() if others.any() else 0.0
-    candidates = tuple(
+    factors = weight * [c.tau for c in judged]
+    if free:
+        # By their size with all labels: a local candidate speaks of its own labels most of all.
+        every = _values(*filters.seen(Y), [own for own, _ in likeness], labels, families)
+        every += [(F, left, False) for F in fits.seen(trust * labels.size)]
+        factors /= [scores.scaled(*value, floor)[1] for value in every]
+    return Committee(
+        _candidates(models, default, families, fits.numbers, judged, weight, codes, others),
+        factors,
+        np.stack([own for own, _ in likeness]),
+        trust,
+        others,
+        np.clip(right, 0.0, 1.0),
+        chances,
+    )
+
+
+def _prior(
+    models: Sequence[tuple[int, float]],
+    default: int,
+    families: Sequence[Family],
+    fits: Sequence[int],
+    labels: Labelled,
+) -> Array:
+    """Half for the default; of the rest less for more modes than the classes need."""
+
+    def fit(q: int) -> float:
+        return min(1.0, max(1, labels.n_classes - 1) / q)
+
+    filtered, fitted = np.array([fit(q) for q, _ in models]), np.array([fit(q) for q in fits])
+    m = len(labels.codes)
+    share = _FITS * m / (m + _MANY) if len(fits) else 0.0
+    parts = [(1 - share) * family.share * filtered / filtered.sum() for family in families]
+    prior = (1 - PRIOR) * np.concatenate([*parts, share * fitted / (fitted.sum() or 1.0)])
+    prior[default] += PRIOR
+    return prior
+
+
+def _likeness(F: Array, Y: Array, left: Array, elsewhere: Array) -> tuple[Array, Array]:
+    """Return what every class has in common with itself: with all labels, and without each.
+
+    A mean over pairs of its labels, none with itself: the squared length of the class mean, without
+    what chance adds to it. Labels in other components have nothing in common with those here.
+    """
+    here = np.maximum(Y.sum(axis=0), 1e-300)
+    shared, pairs = Y * F, Y * left * (here + elsewhere) / here
+    total, count = shared.sum(axis=0), pairs.sum(axis=0)
+    with_all = np.where(count > 0, total / np.where(count > 0, count, 1.0), 0.0)
+    count = count - 2 * pairs
+    some = count > 1e-9 * pairs.max(initial=0.0)
+    return with_all, np.where(some, (total - 2 * shared) / np.where(some, count, 1.0), 0.0)
+
+
+def _by_piece(left: Array, labels: Labelled) -> Array:
+    """Return the same for v0: it tells the labels of this component from those of all others."""
+    away = labels.elsewhere / np.maximum(left, 1e-300)
+    return np.asarray(labels.level * (away**2 + (1 - away) ** 2))
+
+
+def _values(
+    answers: Sequence[Array],
+    pull: Array,
+    left: Array,
+    likeness: Sequence[Array],
+    labels: Labelled,
+    families: Sequence[Family],
+) -> list[tuple[Array, Array, bool]]:
+    """Return every filter's values at the labels, family by family."""
+    found = []
+    for family in families:
+        for F, own in zip(answers, likeness[:-1], strict=True):
+            values = F + family.constant * pull
+            if family.centred:
+                asked = own + family.constant * likeness[-1]
+                values = values - 0.5 * labels.heights[:, None] * asked * left
+            found.append((values, left, family.balanced))
+    return found
+
+
+def _verdict(
+    judged: Sequence[_Judged],
+    weight: Array,
+    codes: NDArray[np.int64],
+    others: NDArray[np.bool_],
+    *,
+    last: bool,
+) -> tuple[Array, Array]:
+    """Return the probability of every label to be right, and of the classes there, unseen."""
+    right, chances = np.zeros(len(codes)), np.zeros(judged[0].values.shape)
+    for w, (S, _, *reading) in zip(weight, judged, strict=True):
+        if w >= _FAINT * weight.max():
+            tau, eps = scores.sharpest(S[others], codes[others]) if last else reading
+            p = scores.softmax(tau * S)
+            chances += w * p
+            right += w * np.where(others, scores.right(p, codes, eps), 1 - eps)
+    total = weight[weight >= _FAINT * weight.max()].sum()
+    return right / total, chances / total
+
+
+def _candidates(
+    models: Sequence[tuple[int, float]],
+    default: int,
+    families: Sequence[Family],
+    fits: Sequence[int],
+    judged: Sequence[_Judged],
+    weight: Array,
+    codes: NDArray[np.int64],
+    others: NDArray[np.bool_],
+) -> tuple[Candidate, ...]:
+    members: list[tuple[int, float | None, bool, float, bool]]
+    members = [(*model, *family[:3]) for family in families for model in models]
+    members += [(q, None, False, 1.0, True) for q in fits]
+    base = judged[default].lines.mean() if others.any() else 0.0
+    return tuple(
         Candidate(
             *member,
             float(np.mean((S.argmax(axis=1) == codes)[others])) if others.any() else np.nan,
             float(lines.mean() - base) if others.any() else 0.0,
             float(w),
         )
-        for member, (S, lines, _, _), w in zip(members, judged, weight, strict=True)
+        for member, (S, lines, *_), w in zip(members, judged, weight, strict=True)
     )
-    factors = weight * [tau for *_, tau, _ in judged]
-    if free:
-        # By their size with all labels: a local candidate speaks of its own labels most of all.
-        answers, pull, left = seen(one_hot * (trust * size)[:, None])
-        factors /= [
-            _scaled(F + pulled * pull, left, balanced, floor)[1]
-            for balanced, pulled in families
-            for F in answers
-        ]
-    return Committee(candidates, factors, trust, others, np.clip(right, 0.0, 1.0), chances)
-
-
-def _prior(
-    models: Sequence[tuple[int, float]], default: int, families: int, n_classes: int
-) -> Array:
-    """Half for the default; of the rest less for more modes than the classes need."""
-    fit = np.array([min(1.0, max(1, n_classes - 1) / q) for q, _ in models])
-    shares = [1.0, *[_BY_COUNT] * (families - 1)]
-    shares[0] -= sum(shares[1:])
-    prior = np.concatenate([(1 - PRIOR) * share * fit / fit.sum() for share in shares])
-    prior[default] += PRIOR
-    return prior
-
-
-def _scaled(F: Array, left: Array, balanced: bool, floor: float) -> tuple[Array, float]:
-    """Centre the classes of every row and bring a candidate's values to unit size.
-
-    -inf where no label of the class is left.
-    """
-    there = left > 1e-9 * left.max()
-    if balanced:
-        F = F / np.where(there, left, 1.0) * left.mean()
-    known = np.where(there, F, 0.0)
-    known = np.where(there, known - known.sum(1, keepdims=True) / there.sum(1, keepdims=True), 0.0)
-    scale = float(np.sqrt(np.mean(known**2)))
-    if scale <= floor:
-        known, scale = np.zeros_like(known), 1e10 * floor or 1.0
-    return np.where(there, known / scale, -np.inf), scale
-
-
-def _likelihood(S: Array, codes: NDArray[np.int64]) -> tuple[Array, float, float]:
-    """Fit sharpness and noise of a candidate; return the log-likelihood of every label."""
-    best = (-np.inf, np.zeros(0), 1.0, 0.2)
-    rows, K = np.arange(len(codes)), S.shape[1]
-    for tau in _SHARPNESS:
-        own = _softmax(tau * S)[rows, codes]
-        for eps in _NOISE:
-            lines = np.log((1 - eps) * own + eps / K)
-            score = float(lines.sum()) - 0.15 * tau  # a few labels do not make an oracle
-            if score > best[0]:
-                best = (score, lines, tau, eps)
-    return best[1:]
-
-
-def _sharpest(S: Array, codes: NDArray[np.int64]) -> tuple[float, float]:
-    """Return the sharpest reading of a candidate that the labels bear out, and its noise.
-
-    Wrong labels are explained by blurred answers as well as by noise. In the weights of the
-    committee blur is the careful reading; of the labels it would say that few are wrong.
-    """
-    rows, K, found = np.arange(len(codes)), S.shape[1], []
-    for tau in _SHARPNESS:
-        own = _softmax(tau * S)[rows, codes]
-        scores = [float(np.log((1 - eps) * own + eps / K).sum()) for eps in _FINE]
-        best = int(np.argmax(scores))
-        found.append((scores[best], tau, _FINE[best]))
-    limit = max(found)[0] - _SLACK
-    _, tau, eps = max((line for line in found if line[0] >= limit), key=lambda line: line[1])
-    return tau, eps
-
-
-def _right(p: Array, codes: NDArray[np.int64], eps: float) -> Array:
-    """Return the probability of every label to be right, by Bayes."""
-    own, K = p[np.arange(len(codes)), codes], p.shape[1]
-    return np.asarray((1 - eps + eps / K) * own / ((1 - eps) * own + eps / K))
-
-
-def _softmax(S: Array) -> Array:
-    return np.asarray(np.exp(S - logsumexp(S, axis=1, keepdims=True)))

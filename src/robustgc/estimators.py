@@ -68,10 +68,11 @@ class RobustGC(GraphClassifier):
     ----------
     <answers>
     eta_, n_modes_ : float, int
-        Those of the candidate with the largest weight.
+        Those of the lifted candidate with the largest weight.
     selection_ : tuple of Candidate
-        All candidates, the heaviest first: ``n_modes``, ``eta``, ``balanced``, ``constant``,
-        ``accuracy`` and ``evidence`` on labels unseen, ``weight``. Empty where none was chosen.
+        All candidates, the heaviest first: ``n_modes``, ``eta`` (None: least squares),
+        ``balanced``, ``constant``, ``centred``, ``accuracy`` and ``evidence`` on labels unseen,
+        ``weight``. Empty where none was chosen.
     lambda_1_, gamma_, condition_bound_ : float
         The smallest non-trivial eigenvalue, the trade-off, and the bound on the condition number
         (section 3.2), for the largest component that was solved (of the heaviest candidate).
@@ -293,7 +294,7 @@ class RobustGC(GraphClassifier):
         self.history_ = certificate.history
         self.solver_ = certificate.history[-1].solver if certificate.history else "none"
         self.selection_ = certificate.selection
-        best = certificate.selection[0] if certificate.selection else None
+        best = next((c for c in certificate.selection if c.eta is not None), None)
         model = self._model()
-        self.eta_ = best.eta if best else model.eta if model.eta is not None else np.nan
+        self.eta_ = best.eta if best else np.nan if model.eta is None else model.eta
         self.n_modes_ = best.n_modes if best else model.n_modes or 1

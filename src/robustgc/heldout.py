@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.committee import Unseen
+from robustgc.candidates import Unseen
 from robustgc.graph import Graph
 from robustgc.lifted import Filters
 from robustgc.unseen import FOLDS, deal

@@ -44,7 +44,7 @@ def _in_piece(
 ) -> tuple[NDArray[np.int64], Array]:
     ruling = piece.ruling or task.ruling(piece, options)
     members = ruling.heldout.units[:, None] * ruling.heldout.filters.weights
-    weight = np.array([c.weight for c in ruling.committee.candidates])
+    weight = np.array([c.weight for c in ruling.committee.candidates if c.eta is not None])
     shares = weight.reshape(-1, len(members)).sum(axis=0) @ members
     shares, V = shares[:_MODES], ruling.modes.vectors[:, :_MODES]
     X = V * np.sqrt(shares)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.auto import Question, Ruling, rule, votes
+from robustgc.auto import rule
 from robustgc.complement import Complement
 from robustgc.cost import refuse_if_too_large
 from robustgc.engines import Attempt, Options, precision, solve_robust
@@ -15,6 +15,7 @@ from robustgc.graph import SMALL, Graph
 from robustgc.labels import Labels
 from robustgc.models import bound
 from robustgc.outcome import NotConvergedError, Shifts, Solution
+from robustgc.ruling import Question, Ruling, votes
 from robustgc.transduction import Certificate
 from robustgc.weights import Array, Weights
 
@@ -245,11 +246,13 @@ def spread(f: Array, classes: NDArray[Any], columns: int) -> Array:
 def certify(ruling: Ruling, psd: bool, history: tuple[Attempt, ...]) -> Certificate:
     """Return the evidence: of the heaviest member where members differ."""
     candidates = ruling.committee.candidates
-    heaviest = max(candidates, key=lambda c: c.weight)
     values = ruling.modes.values
-    limit = float(values[heaviest.n_modes - 1])
-    gamma = heaviest.eta * limit
-    mean = sum(c.weight * c.eta * float(values[c.n_modes - 1]) for c in candidates)
+    lifted = [(c.weight, c.n_modes, c.eta) for c in candidates if c.eta is not None]
+    _, n_modes, eta = max(lifted)
+    limit = float(values[n_modes - 1])
+    gamma = eta * limit
+    shares = sum(w for w, *_ in lifted)
+    mean = sum(w / shares * eta * float(values[q - 1]) for w, q, eta in lifted)
     return Certificate(
         ruling.graph.n,
         ruling.residual,

@@ -1,0 +1,88 @@
+"""Least squares of the labels on the first modes: what many labels can tell of many classes.
+
+BelkinGC's idea, a little shrunk. Filters weigh every label by itself; a fit takes into account
+that labels close to each other say the same. It pays where there are more labels than modes.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sla
+from numpy.typing import NDArray
+
+from robustgc.graph import Graph
+from robustgc.lifted import Modes
+from robustgc.weights import Array
+
+_SHRINKAGE = 3.0  # beside the sum of squares of a mode over all labels, about their number
+_OF_CONSTANT = 1e-6  # the same for the constant, as a share
+
+
+class Fits:
+    """Fits by the first q modes, for some q.
+
+    Parameters
+    ----------
+    graph : Graph
+    modes : Modes
+    numbers : sequence of int
+        The q.
+    nodes, codes : ndarray of int
+        The labelled nodes and their classes.
+    n_classes : int
+    votes : ndarray, shape (labels,)
+        By which the rows are multiplied: eigenvectors grow with sqrt(d).
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        modes: Modes,
+        numbers: Sequence[int],
+        nodes: NDArray[Any],
+        codes: NDArray[np.int64],
+        n_classes: int,
+        votes: Array,
+    ) -> None:
+        self.numbers = tuple(numbers)
+        self._n = graph.n
+        most = max(self.numbers, default=0)
+        rows = np.column_stack([graph.v0[nodes], modes.vectors[nodes, :most]])
+        self._rows = np.sqrt(graph.n) * votes[:, None] * rows
+        self._targets = np.eye(n_classes)[codes] - 1.0 / n_classes
+
+    def unseen(self, weight: Array) -> list[Array]:
+        """Return what each fit says of every label without it, in closed form."""
+        found = []
+        for q in self.numbers:
+            X, inverse = self._normal(q, weight)
+            own = np.einsum("ij,ij->i", X @ inverse, X) * weight
+            fitted = X @ (inverse @ (X.T @ (weight[:, None] * self._targets)))
+            rest = (fitted - own[:, None] * self._targets) / (1.0 - own)[:, None]
+            found.append(rest)
+        return found
+
+    def seen(self, weight: Array) -> list[Array]:
+        """Return the same with all labels."""
+        return [
+            self._rows[:, : q + 1] @ c for q, c in zip(self.numbers, self._all(weight), strict=True)
+        ]
+
+    def coefficients(self, weight: Array, shares: Array) -> Array:
+        """Return the sum of the fits, each with its share, by mode: the constant first."""
+        total = np.zeros((self._rows.shape[1], self._targets.shape[1]))
+        for q, share, c in zip(self.numbers, shares, self._all(weight), strict=True):
+            total[: q + 1] += share * c
+        return np.asarray(np.sqrt(self._n) * total)
+
+    def _all(self, weight: Array) -> list[Array]:
+        targets = weight[:, None] * self._targets
+        pairs = [self._normal(q, weight) for q in self.numbers]
+        return [inverse @ (X.T @ targets) for X, inverse in pairs]
+
+    def _normal(self, q: int, weight: Array) -> tuple[Array, Array]:
+        X = self._rows[:, : q + 1]
+        penalty = np.full(q + 1, _SHRINKAGE)
+        penalty[0] = _OF_CONSTANT * len(X)
+        return X, sla.inv((X * weight[:, None]).T @ X + np.diag(penalty))

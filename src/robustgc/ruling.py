@@ -1,0 +1,173 @@
+"""A question to RobustGC on one connected graph, and the answer with all that led to it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc.committee import Committee
+from robustgc.fits import Fits
+from robustgc.graph import Graph
+from robustgc.heldout import HeldOut
+from robustgc.lifted import Modes
+from robustgc.weights import Array
+
+
+@dataclass(frozen=True)
+class Question:
+    """Labels on one connected graph, and what was asked of the model.
+
+    Attributes
+    ----------
+    nodes, codes : ndarray of int
+        The labelled nodes and their classes, 0 .. n_classes - 1.
+    size : ndarray
+        Weight of every label.
+    elsewhere : ndarray, shape (n_classes,)
+        Label mass of the classes in other components.
+    component : bool
+        Whether other components have labels: then the constant on this one is a mode as any.
+    eta, n_modes : number or None
+        None: to be chosen.
+    balanced : bool
+        Whether classes count alike where nothing is to be chosen.
+    """
+
+    nodes: NDArray[Any]
+    codes: NDArray[np.int64]
+    n_classes: int
+    size: Array
+    elsewhere: Array
+    component: bool
+    eta: float | None
+    n_modes: int | None
+    balanced: bool = False
+
+    @property
+    def free(self) -> bool:
+        """Whether there is anything to choose."""
+        return self.eta is None or self.n_modes is None
+
+    def columns(self, n: int, weight: Array) -> Array:
+        """Return a column per class with the label weights."""
+        Y = np.zeros((n, self.n_classes))
+        Y[self.nodes, self.codes] = weight
+        return Y
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """The answer on one graph with everything that led to it.
+
+    Attributes
+    ----------
+    mix : ndarray, shape (3, models)
+        Share of every model in the balanced sum, in the counting one, and the heaviest alone.
+    pulled : ndarray, shape (2,)
+        Share of v0 in the two sums.
+    tilt : ndarray, shape (K,)
+        What is taken from every class of the balanced sum, by sqrt(d).
+    fitted : ndarray, shape (fits,)
+        Share of every fit.
+    weight : ndarray, shape (labels,)
+        Of the labels in the sums.
+    sums : ndarray, shape (2, N, K)
+        Answers of the balanced and of the counting members to the label columns, before the
+        classes are put on one scale.
+    fits : Fits
+        Least squares of these labels.
+    judged : tuple of Question and ndarray, or None
+        The labels that the committee has judged, and their weights; None: these ones.
+    """
+
+    graph: Graph
+    question: Question
+    modes: Modes
+    committee: Committee
+    heldout: HeldOut
+    mix: Array
+    pulled: Array
+    tilt: Array
+    fitted: Array
+    weight: Array
+    sums: Array
+    fits: Fits
+    residual: float
+    n_iter: int
+    tol: float
+    judged: tuple[Question, Array] | None = None
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the committee has judged these labels."""
+        return self.judged is None
+
+    @property
+    def verdict(self) -> tuple[Question, Array]:
+        """The labels that the committee has judged, and their weights."""
+        return self.judged or (self.question, self.weight)
+
+    @property
+    def f(self) -> Array:
+        """Decision values, a column per class."""
+        Y = self.question.columns(self.graph.n, self.weight)
+        mass = Y.sum(axis=0) + self.question.elsewhere
+        v0 = self.graph.v0
+        sums = self.sums + self.pulled[:, None, None] * np.outer(v0, v0 @ Y)
+        there = mass > 0
+        balanced = sums[0] / np.where(there, mass, 1.0) - np.outer(heights(self.graph), self.tilt)
+        f = np.where(there, balanced * mass[there].mean(), 0.0) + sums[1]
+        if self.fitted.any():
+            c = self.fits.coefficients(self._trusted, self.fitted)
+            f += np.outer(v0, c[0]) + self.modes.vectors[:, : len(c) - 1] @ c[1:]
+        return np.asarray(f)
+
+    @property
+    def _trusted(self) -> Array:
+        """Weight of the labels in least squares, whose rows have the votes already."""
+        return self.weight / votes(self.graph, self.question.nodes)
+
+    def changed(self, question: Question, weight: Array) -> "Ruling":
+        """Answer other labels with the same members: only the difference is solved for."""
+        before = self.question.columns(self.graph.n, self.weight)
+        after = question.columns(self.graph.n, weight)
+        difference = after - before
+        size = float(np.linalg.norm(difference))
+        fits = fits_of(self.graph, question, self.modes, self.fits.numbers)
+        if size == 0.0:
+            return replace(self, question=question, weight=weight, fits=fits, n_iter=0)
+        tol = min(1e-2, self.tol * float(np.linalg.norm(after)) / size)
+        filters = self.heldout.filters
+        sums, residual, steps = filters.answer(difference, self.mix[:2], tol)
+        return replace(
+            self,
+            question=question,
+            weight=weight,
+            sums=self.sums + sums,
+            fits=fits,
+            residual=max(self.residual, residual * size / float(np.linalg.norm(after))),
+            n_iter=steps,
+            judged=self.verdict,
+        )
+
+
+def fits_of(graph: Graph, question: Question, modes: Modes, numbers: Sequence[int]) -> Fits:
+    """Return least squares of the labels on the first modes."""
+    nodes, codes, K = question.nodes, question.codes, question.n_classes
+    return Fits(graph, modes, numbers, nodes, codes, K, votes(graph, nodes))
+
+
+def heights(graph: Graph) -> Array:
+    """Return sqrt(d), with which decision values grow, as 1 for the usual node."""
+    return np.asarray(np.sqrt(graph.d / np.median(graph.d)))
+
+
+def votes(graph: Graph, nodes: NDArray[Any]) -> Array:
+    """Return label weights that give every label one vote, however many neighbours it has.
+
+    Eigenvectors grow with sqrt(d). A node that hangs on by next to nothing is no better a witness
+    than others, so that twice the usual weight is the most.
+    """
+    return np.asarray(np.minimum(2.0, 1.0 / heights(graph)[nodes]))
