@@ -167,18 +167,24 @@ def _likeness(F: Array, Y: Array, left: Array, elsewhere: Array) -> tuple[Array,
     A mean over pairs of its labels, none with itself: the squared length of the class mean, without
     what chance adds to it. Labels in other components have nothing in common with those here.
     """
-    here = np.maximum(Y.sum(axis=0), 1e-300)
-    shared, pairs = Y * F, Y * left * (here + elsewhere) / here
+    here, near = Y.sum(axis=0), left - elsewhere
+    shared, pairs = Y * F, Y * near
     total, count = shared.sum(axis=0), pairs.sum(axis=0)
-    with_all = np.where(count > 0, total / np.where(count > 0, count, 1.0), 0.0)
-    count = count - 2 * pairs
-    some = count > 1e-9 * pairs.max(initial=0.0)
-    return with_all, np.where(some, (total - 2 * shared) / np.where(some, count, 1.0), 0.0)
+    least = 1e-9 * pairs.max(initial=0.0)
+    return (
+        _ratio(total, count, least) * _ratio(here, here + elsewhere, 0.0) ** 2,
+        _ratio(total - 2 * shared, count - 2 * pairs, least) * _ratio(near, left, 0.0) ** 2,
+    )
+
+
+def _ratio(a: Array, b: Array, least: float) -> Array:
+    """Return a / b, 0 where b is next to nothing."""
+    return np.asarray(np.where(b > least, a / np.where(b > least, b, 1.0), 0.0))
 
 
 def _by_piece(left: Array, labels: Labelled) -> Array:
     """Return the same for v0: it tells the labels of this component from those of all others."""
-    away = labels.elsewhere / np.maximum(left, 1e-300)
+    away = _ratio(labels.elsewhere, left, 0.0)
     return np.asarray(labels.level * (away**2 + (1 - away) ** 2))
 
 
