@@ -37,7 +37,7 @@ def fit(folder: str) -> None:
     n = graph.shape[0]
     labels = max(100, n // 50_000)
     y = noisy_labels(n, labels, 3 * labels // 10, LABEL_SEED)
-    _say(f"estimate: {estimate(graph)}")
+    _say(f"estimate: {estimate(graph, auto=False)}")
     start = time.perf_counter()
     clf = RobustGC(0.9, n_modes=1, affinity="precomputed", verbose=sys.stderr.isatty()).fit(
         graph, y

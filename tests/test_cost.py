@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import graphs
+import lifting
 from robustgc import CSR, Estimate, Graph, RobustGC, estimate, krylov
 from robustgc.memory import available
 
@@ -52,9 +53,11 @@ def test_estimates_need_sizes():
         estimate(n_nodes=0, n_edges=5)
 
 
-def test_the_estimate_is_about_what_a_fit_takes():
+@pytest.mark.parametrize("auto", [False, True])
+def test_the_estimate_is_about_what_a_fit_takes(auto):
     """Peak memory of a fit in a process of its own, against the estimate."""
-    code = """
+    code = f"""
+auto, options = {auto}, {{}} if {auto} else {{"eta": 0.9, "n_modes": 1}}
 import resource, tracemalloc, numpy as np, scipy.sparse as sp
 from robustgc import RobustGC, CSR, estimate
 rng = np.random.default_rng(71); n = 150_000
@@ -63,9 +66,9 @@ r, c = r + side, (c + side + (rng.random(12 * n) < 0.1) * (n // 2)) % n
 W = sp.coo_array((np.ones(len(r)), (r, c)), shape=(n, n)).tocsr(); W = sp.csr_array(W + W.T)
 W.setdiag(0); W.eliminate_zeros(); W.data[:] = 1; G = CSR.from_scipy(W)
 y = np.full(n, -1); y[:40] = rng.integers(0, 2, 40)
-RobustGC(0.9, n_modes=1, affinity="precomputed").fit(G, y)
-tracemalloc.start(); RobustGC(0.9, n_modes=1, affinity="precomputed").fit(G, y)
-print((tracemalloc.get_traced_memory()[1] + G.nbytes) / estimate(G).memory)
+RobustGC(**options, affinity="precomputed").fit(G, y)
+tracemalloc.start(); RobustGC(**options, affinity="precomputed").fit(G, y)
+print((tracemalloc.get_traced_memory()[1] + G.nbytes) / estimate(G, auto=auto).memory)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 0.5 < float(done.stdout) < 1.3
@@ -91,6 +94,15 @@ def test_verbose_shows_steps_on_standard_error(capsys):
     assert clf.solver_ in seen.err
     RobustGC(0.9, n_modes=1, affinity="precomputed").fit(W, two_labels(3000))
     assert capsys.readouterr().err == ""
+
+
+def test_verbose_shows_the_weighing_of_candidates(capsys):
+    W, truth = lifting.blocks(2887, [1000, 900], 0.02, 0.002)
+    y, _ = lifting.some_labels(2897, truth, 5)
+    RobustGC(affinity="precomputed", verbose=True).fit(W, y)
+    seen = capsys.readouterr()
+    assert seen.out == ""
+    assert "candidates" in seen.err
 
 
 def test_an_interrupted_fit_leaves_the_estimator_as_it_was(monkeypatch):

@@ -14,7 +14,7 @@ from robustgc import multigrid
 from robustgc.graph import Graph
 from robustgc.lanczos import Small, small
 from robustgc.memory import available
-from robustgc.outcome import NotConvergedError
+from robustgc.outcome import NotConvergedError, Watch, nobody
 from robustgc.solve import conjugate_gradients, relative_residual, solve_shifted
 from robustgc.weights import Array
 
@@ -33,10 +33,15 @@ class Complement:
         A lower bound on the eigenvalues off them.
     dtype : {"float64", "float32"}
         Working precision of the recurrences.
+    watch : callable
+        Told of the steps.
     """
 
-    def __init__(self, graph: Graph, vectors: Array, beyond: float, dtype: str) -> None:
+    def __init__(
+        self, graph: Graph, vectors: Array, beyond: float, dtype: str, watch: Watch = nobody
+    ) -> None:
         self.graph, self.beyond, self.dtype = graph, beyond, np.dtype(dtype)
+        self._watch = watch
         self._L = multigrid.operator(graph, dtype)
         self._off = np.column_stack([graph.v0, vectors]).astype(self.dtype)
 
@@ -120,6 +125,7 @@ class Complement:
                 a, b = np.array(alphas), np.array(betas)
                 smalls = [small(a[:, c], b[:, c]) if size[c] else None for c in range(len(size))]
                 residual = _worst(smalls, gammas)
+                self._watch(step, residual, np.inf)
                 if residual <= tol:
                     return _combined(kept, smalls, size, gammas, mix), residual, step
                 if not beta.any():
@@ -145,7 +151,8 @@ class Complement:
 
         b = project(np.asarray(B, dtype=float))
         goal = tol * np.sqrt(np.einsum("ij,ij->j", b, b))
-        x, found, residual, steps = np.zeros_like(b), {}, 0.0, 0
+        found: dict[float, Array] = {}
+        x, residual, steps = np.zeros_like(b), 0.0, 0
         for gamma in np.unique(gammas):
 
             def apply(x: Array, gamma: float = float(gamma)) -> Array:
@@ -162,6 +169,7 @@ class Complement:
                 solution = solve_shifted(self.graph, b, -float(gamma), off=off, tol=tol)
                 x, rest, taken = solution.f, solution.residual, solution.n_iter
             residual, steps = max(residual, rest), max(steps, taken)
+            self._watch(len(found) + 1, residual, len(np.unique(gammas)))
             found[float(gamma)] = x if nodes is None else x[nodes]
         each = [found[float(gamma)] for gamma in gammas]
         if mix is None:

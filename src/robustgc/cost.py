@@ -16,6 +16,7 @@ from robustgc.memory import available
 _STEPS = 30  # products of a typical run where lambda_1 is not small
 _SECONDS = 2.5e-9  # per entry and column on one core, vectors beyond the cache: roughly
 _ANSWER = 40  # bytes per node: class, reason, component, labels
+COMMITTEE = 4  # columns for every class where candidates are weighed
 GiB = 2**30
 
 
@@ -65,6 +66,7 @@ def estimate(
     n_edges: int | None = None,
     weighted: bool = False,
     n_classes: int = 2,
+    auto: bool = True,
     dtype: str = "auto",
 ) -> Estimate:
     """Estimate memory and time of a fit from a graph or from sizes alone.
@@ -78,12 +80,14 @@ def estimate(
     weighted : bool
         Whether its weights differ.
     n_classes : int
+    auto : bool, default=True
+        Whether eta and n_modes are chosen; False: a fit of ``RobustGC(eta=0.9, n_modes=1)``.
     dtype : {"auto", "float64", "float32"}
 
     Examples
     --------
     >>> from robustgc import estimate
-    >>> need = estimate(n_nodes=50_000_000, n_edges=1_000_000_000, dtype="float32")
+    >>> need = estimate(n_nodes=50_000_000, n_edges=1_000_000_000, auto=False, dtype="float32")
     >>> bool(8 < need.least / 2**30 < 20)
     True
     """
@@ -97,7 +101,8 @@ def estimate(
         stored = 8.0 * (n_nodes + 1) + entries * (index + 8.0 * weighted)
     else:
         n_nodes, entries, stored = _sizes(graph)
-    return _estimated(n_nodes, entries, stored, 1 if n_classes == 2 else n_classes, dtype)
+    columns = COMMITTEE * n_classes if auto else 1 if n_classes == 2 else n_classes
+    return _estimated(n_nodes, entries, stored, columns, dtype)
 
 
 def refuse_if_too_large(graph: Graph, columns: int, dtype: str) -> None:

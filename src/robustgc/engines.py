@@ -52,6 +52,10 @@ class Options:
         if self.tol is not None and not 0 < self.tol <= 1e-2:
             raise ValueError(f"tol={self.tol!r} is not allowed; it must be above 0, at most 0.01.")
 
+    def watching(self, name: str) -> Watch:
+        """Return what a stage of that name reports to."""
+        return self.watch(name) if self.watch else nobody
+
 
 @dataclass(frozen=True)
 class Attempt:
@@ -163,13 +167,12 @@ def _rungs(
     """Name the engines to try in order, each with its reason."""
     asked, (dtype, tol) = options.solver, precision(graph, options)
     auto, sparse = asked == "auto", multigrid.possible(graph)
-    watch = options.watch or (lambda name: nobody)
 
     def why(reason: str) -> str:
         return reason if auto else f"solver={asked!r}"
 
     def lanczos(dtype: str, siege: bool) -> Callable[[], Outcome]:
-        return lambda: _krylov(graph, Y, shifts, dtype, tol, siege, watch("krylov"))
+        return lambda: _krylov(graph, Y, shifts, dtype, tol, siege, options.watching("krylov"))
 
     if asked == "multigrid" and not sparse:
         raise ValueError(
@@ -190,7 +193,7 @@ def _rungs(
         yield (
             "multigrid",
             why("Lanczos would take too long"),
-            lambda: multigrid.run(graph, Y, shifts, tol, watch("multigrid")),
+            lambda: multigrid.run(graph, Y, shifts, tol, options.watching("multigrid")),
         )
     if asked == "direct" or (auto and not isinstance(graph._whole, Operator)):
         reason = why("what is left for hard spectra")

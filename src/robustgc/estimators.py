@@ -61,8 +61,7 @@ class RobustGC(GraphClassifier):
         Working precision. "auto": single from 100,000 nodes on if ``tol`` allows it, else double.
         Where single precision does not reach ``tol``, double is used, and `history_` says so.
     verbose : bool, default=False
-        Show a progress bar on standard error: steps, residual, time left; none while candidates
-        are weighed.
+        Show a progress bar on standard error: steps, residual, time left.
 
     Attributes
     ----------
@@ -267,10 +266,11 @@ class RobustGC(GraphClassifier):
     def suggest_queries(self, n: int = 1) -> NDArray[np.int64]:
         """Return the nodes to label next: those least certain and most influential.
 
-        Nodes are taken one by one. Next is the one whose label would lower most the variance that
-        is left (given the labelled nodes and those taken before, in the space of the first modes),
-        summed over the nodes by how close their two best classes are. A component without a label
-        comes first, with one node; one in which a single class is labelled gives none.
+        Nodes are taken one by one. Next is the one from which a label would reach the most doubt:
+        the sum over all nodes of how close their two best classes are, times the chance that a
+        walk from there, which stops with probability 1/2 at every step, ends at the label. What
+        it reaches is not counted again. A component without a label comes first, with one node;
+        one in which a single class is labelled gives none.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class RobustGC(GraphClassifier):
         check_is_fitted(self)
         if not isinstance(n, Integral) or n < 1:
             raise ValueError(f"n={n!r} is not allowed; it must be a whole number >= 1.")
-        nodes = queries(self._task, self._graph_answer, int(n), self._options())
+        nodes = queries(self._task, self._graph_answer, int(n))
         return nodes if self._chosen is None else np.asarray(self._chosen[nodes])
 
     def _options(self, watch: Any = None) -> Options:

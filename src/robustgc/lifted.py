@@ -70,16 +70,16 @@ def find_modes(graph: Graph, count: int, Y: Array, options: Options) -> Modes:
                 continue
             values, vectors = found.values[1:], found.vectors[:, 1:]
             return _measured(graph, values, vectors, "eigenpairs", f"{len(values)} modes")
-    dtype = precision(graph, options)[0]
+    dtype, watch = precision(graph, options)[0], options.watching("modes")
     try:
-        values, vectors, steps = leading(graph, Y, count, dtype, probe(graph))
+        values, vectors, steps = leading(graph, Y, count, dtype, probe(graph), watch)
         note = f"{len(values)} modes, {steps} products"
         return _measured(graph, values, vectors, "krylov", note)
     except NotConvergedError:
         if not multigrid.possible(graph):
             raise
     pair = WORST if options.tol is None else max(options.tol, 1e-8)
-    values, vectors, _, steps = multigrid.first_pairs(graph, pair, count)
+    values, vectors, _, steps = multigrid.first_pairs(graph, pair, count, watch)
     count = min(count, len(values))
     note = f"{count} modes, LOBPCG {steps} steps"
     return _measured(graph, values[:count], vectors[:, :count], "multigrid", note)
@@ -159,7 +159,8 @@ class Filters:
         if not self.complete:
             dtype = precision(graph, options)[0]
             beyond = float(modes.values[-1])
-            self._rest = Complement(graph, modes.vectors, beyond, dtype)
+            watch = options.watching("candidates")
+            self._rest = Complement(graph, modes.vectors, beyond, dtype, watch)
 
     def rows(self, nodes: NDArray[Any], B: Array, tol: float) -> Array:
         """Return every model's answer to columns B at some nodes: (models, nodes, columns)."""

@@ -1,29 +1,31 @@
 """Which node to label next: where the answer is least certain and a label would tell most."""
 
 import numpy as np
-import scipy.linalg as sla
 from numpy.typing import NDArray
 
-from robustgc.engines import Options
+from robustgc.graph import Graph
 from robustgc.task import Piece, Task
 from robustgc.transduction import Transduction
 from robustgc.weights import Array
 
-_NOISE = 1.0  # of one label beside the mean variance of a node before any is known
-_MODES = 60
+_STEPS = 10  # of a walk that goes on with probability 1/2: further away is less than 1/1000
 
 
-def queries(task: Task, answer: Transduction, n: int, options: Options) -> NDArray[np.int64]:
+def queries(task: Task, answer: Transduction, n: int) -> NDArray[np.int64]:
     """Return up to n unlabelled nodes, the most telling first.
+
+    A label says something of the nodes around it: as much as a walk from there, which stops with
+    probability 1/2 at every step, ends at the label. The node is taken from which a label reaches
+    the most doubt; what it reaches is not counted again for the next one.
 
     A component without any label comes before all others: nothing is known of it.
     """
     dark = _without_labels(task, answer)[:n]
     found, scores = [dark], [np.full(len(dark), np.inf)]
     for piece in task.pieces.values():
-        nodes, score = _in_piece(task, piece, answer, n, options)
+        nodes, score = _in_piece(task, piece, answer, n)
         found.append(nodes)
-        scores.append(score * piece.graph.n / len(answer.codes))
+        scores.append(score)
     nodes, score = np.concatenate(found), np.concatenate(scores)
     return np.asarray(nodes[np.argsort(-score, kind="stable")][:n], dtype=np.int64)
 
@@ -40,32 +42,33 @@ def _without_labels(task: Task, answer: Transduction) -> NDArray[np.int64]:
 
 
 def _in_piece(
-    task: Task, piece: Piece, answer: Transduction, n: int, options: Options
+    task: Task, piece: Piece, answer: Transduction, n: int
 ) -> tuple[NDArray[np.int64], Array]:
-    ruling = piece.ruling or task.ruling(piece, options)
-    members = ruling.heldout.units[:, None] * ruling.heldout.filters.weights
-    weight = np.array([c.weight for c in ruling.committee.candidates if c.eta is not None])
-    shares = weight.reshape(-1, len(members)).sum(axis=0) @ members
-    shares, V = shares[:_MODES], ruling.modes.vectors[:, :_MODES]
-    X = V * np.sqrt(shares)
-    noise = _NOISE * float(np.einsum("ij,ij->", X, X)) / len(X)
-    known = X[piece.question.nodes]
-    cover = sla.inv(np.eye(len(shares)) + known.T @ known / noise)  # of the modes, given the labels
+    """Take the nodes one by one from which a label would reach most of the doubt that is left."""
     open_ = task.labels.codes[piece.nodes] < 0
-    doubt = np.where(open_, _doubt(answer.f[piece.nodes], piece.graph._sqrt_d), 0.0)
-    doubtful = (X * (doubt / piece.graph.d)[:, None]).T @ X
+    root = piece.graph._sqrt_d
+    doubt = np.where(open_, _doubt(answer.f[piece.nodes], root), 0.0)
     taken: list[int] = []
     scores: list[float] = []
     for _ in range(min(n, int(open_.sum()))):
-        told = X @ cover
-        variance = noise + np.einsum("ij,ij->i", told, X)
-        score = np.where(open_, np.einsum("ij,jk,ik->i", told, doubtful, told) / variance, -1.0)
-        best = int(np.argmax(score))
+        reached = np.where(open_, root * _walked(piece.graph, doubt / root), -1.0)
+        best = int(np.argmax(reached))
         taken.append(best)
-        scores.append(float(score[best]))
+        scores.append(float(reached[best]))
         open_[best] = False
-        cover = cover - np.outer(told[best], told[best]) / variance[best]
+        unit = np.zeros(len(root))
+        unit[best] = root[best]
+        doubt = doubt * (1.0 - np.minimum(_walked(piece.graph, unit) / root, 1.0))
     return piece.nodes[np.array(taken, dtype=np.int64)], np.array(scores)
+
+
+def _walked(graph: Graph, x: Array) -> Array:
+    """Return the sum of all steps of a walk that goes on with probability 1/2."""
+    total = x
+    for _ in range(_STEPS):
+        x = (x - graph.L_N(x)) / 2
+        total = total + x
+    return total
 
 
 def _doubt(f: Array, root: Array) -> Array:

@@ -11,7 +11,7 @@ from robustgc.lanczos import Recurrences, Small
 from robustgc.laplacian import Laplacian
 from robustgc.memory import available
 from robustgc.multigrid import operator
-from robustgc.outcome import NotConvergedError
+from robustgc.outcome import NotConvergedError, Watch, nobody
 from robustgc.weights import Array
 
 _CLEAR = {8: 1e-6, 4: 3e-4}  # residual of a Ritz pair, beside lambda_1, that counts as found
@@ -19,7 +19,9 @@ _LEAST = {8: 1e-6, 4: 1e-3}  # a lambda_1 below is not resolved by products with
 _LIMIT = 300
 
 
-def leading(graph: Graph, Y: Array, count: int, dtype: str, probe: int) -> tuple[Array, Array, int]:
+def leading(
+    graph: Graph, Y: Array, count: int, dtype: str, probe: int, watch: Watch = nobody
+) -> tuple[Array, Array, int]:
     """Return the modes that stand clear of the bulk: values, vectors, products taken.
 
     Each label column has its own Krylov space. Those Ritz pairs are taken that have converged and
@@ -39,6 +41,7 @@ def leading(graph: Graph, Y: Array, count: int, dtype: str, probe: int) -> tuple
     best: tuple[float, list[Small | None]] = (np.inf, [])
     for step in range(1, _LIMIT + 1):
         lanczos.step()
+        watch(step, np.nan, np.inf)
         over = not lanczos.betas[-1].any()
         if step < check and not over:
             continue

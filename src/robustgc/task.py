@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from robustgc.auto import rule
 from robustgc.complement import Complement
-from robustgc.cost import refuse_if_too_large
+from robustgc.cost import COMMITTEE, refuse_if_too_large
 from robustgc.engines import Attempt, Options, precision, solve_robust
 from robustgc.graph import SMALL, Graph
 from robustgc.labels import Labels
@@ -90,7 +90,7 @@ class Task:
             assert self.model.eta is not None
             piece = self._by_the_paper(graph, Y, psd, options, question, before, self.model.eta)
         else:
-            refuse_if_too_large(graph, 4 * question.n_classes, precision(graph, options)[0])
+            refuse_if_too_large(graph, COMMITTEE * question.n_classes, precision(graph, options)[0])
             piece = self._by_committee(graph, Y, psd, options, question, classes, before)
         piece = replace(piece, nodes=nodes, classes=classes)
         self.pieces[key] = piece
