@@ -21,7 +21,7 @@ def test_demo_prints_what_it_promises():
     accuracy = dict(re.findall(r"^  (\w+)[^\n]*?(\d+\.\d) %", text, flags=re.MULTILINE))
     assert set(accuracy) == {"LabelSpreading", "ZhouGC", "BelkinGC", "RobustGC"}
     assert float(accuracy.pop("RobustGC")) > max(map(float, accuracy.values()))
-    assert re.search(r"lambda_1 = 0.08143.*gamma = 0.9 lambda_1 = 0.07329", text)
+    assert re.search(r"lambda_1 = 0.08143.*about \d+% of the labels look wrong", text)
     assert re.search(r"RobustGC disagrees with \d+ of\s+12", text)
     assert len(text.splitlines()) < 25
 

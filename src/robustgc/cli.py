@@ -57,7 +57,7 @@ def demo(
     except ValueError as error:
         _stop(str(error))
     console = Console(highlight=False)
-    console = Console(highlight=False, width=max(console.width, 80))
+    console = Console(highlight=False, width=max(console.width, 96))
     block = "█" if "utf" in (console.encoding or "").lower() else "#"
     n, m = result.data.weights.shape[0], result.data.weights.nnz // 2
     console.print(
@@ -68,17 +68,19 @@ def demo(
         bar = block * round(40 * accuracy)
         console.print(f"  {name:30}{100 * accuracy:5.1f} %  {bar}")
     console.print(
-        f"\nlambda_1 = {result.lambda_1:.6g}, gamma = 0.9 lambda_1 = {result.gamma:.6g}, "
-        f"residual {result.residual:.0e}\n"
+        f"\nlambda_1 = {result.lambda_1:.6g}, residual {result.residual:.0e}; "
+        f"about {result.noise_rate:.0%} of the labels look wrong\n"
     )
     doubted = [label for label in result.labels if label.model != label.given]
     console.print(
         f"Not having seen the label it is asked about, RobustGC disagrees with {len(doubted)} "
         f"of {labels}{':' if doubted else '.'}"
     )
-    table = Table("blog", "given", "RobustGC says", "truth", box=None, padding=(0, 2, 0, 2))
+    names = ("blog", "given", "RobustGC says", "suspicion", "truth")
+    table = Table(*names, box=None, padding=(0, 2, 0, 2))
     for label in doubted:
-        table.add_row(label.name, label.given, label.model, label.truth)
+        suspicion = f"{label.suspicion:.2f}"
+        table.add_row(label.name, label.given, label.model, suspicion, label.truth)
     if doubted:
         console.print(table)
     missed = [x for x in result.labels if x.given != x.truth and x.model == x.given]

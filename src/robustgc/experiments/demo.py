@@ -9,9 +9,7 @@ from sklearn.semi_supervised import LabelSpreading
 from robustgc.baselines import BelkinGC, ZhouGC
 from robustgc.datasets import Dataset, load_polblogs
 from robustgc.estimators import RobustGC
-from robustgc.graph import Graph
 from robustgc.labels import draw, flip
-from robustgc.selection import leave_one_out
 
 
 @dataclass(frozen=True)
@@ -22,6 +20,7 @@ class LabelRecord:
     given: str
     truth: str
     model: str
+    suspicion: float
 
 
 @dataclass(frozen=True)
@@ -31,9 +30,9 @@ class Demo:
     data: Dataset
     accuracy: dict[str, float]  # on the nodes without a label
     lambda_1: float
-    gamma: float
     residual: float
-    labels: list[LabelRecord]
+    noise_rate: float
+    labels: list[LabelRecord]  # the most suspicious first
 
 
 def run(n_labels: int = 12, n_wrong: int = 3, seed: int = 7) -> Demo:
@@ -44,27 +43,30 @@ def run(n_labels: int = 12, n_wrong: int = 3, seed: int = 7) -> Demo:
     given, _ = flip(data.labels[nodes], n_wrong, np.unique(data.labels), rng)
     y = np.full(len(data.labels), "", dtype=data.labels.dtype)
     y[nodes] = given
-    robust = RobustGC(0.9, n_modes=1, affinity="precomputed").fit(data.weights, y)
+    robust = RobustGC(affinity="precomputed").fit(data.weights, y)
     answers = {
         "LabelSpreading (scikit-learn)": label_spreading(data, y),
         "ZhouGC": ZhouGC(affinity="precomputed").fit_predict(data.weights, y),
         "BelkinGC": BelkinGC(affinity="precomputed").fit_predict(data.weights, y),
         "RobustGC": robust.transduction_,
     }
-    signs = np.where(y == "", 0, np.where(y == robust.classes_[1], 1, -1))
-    unseen = leave_one_out(Graph(data.weights), signs, gamma=robust.gamma_)
+    issues = robust.label_issues()
     rest = y == ""
     return Demo(
         data,
         {name: float(np.mean((z == data.labels)[rest])) for name, z in answers.items()},
         robust.lambda_1_,
-        robust.gamma_,
         robust.residual_,
+        issues.noise_rate,
         [
             LabelRecord(
-                *map(str, (data.names[i], y[i], data.labels[i], robust.classes_[int(side)]))
+                str(data.names[row.node]),
+                str(row.given),
+                str(data.labels[row.node]),
+                str(row.suggested),
+                row.suspicion,
             )
-            for i, side in zip(np.sort(nodes), unseen[np.sort(nodes)] > 0, strict=True)
+            for row in issues
         ],
     )
 
