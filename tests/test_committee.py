@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import graphs
 import lifting
 from lifting import NoFits, labelled
-from robustgc import RobustGC
+from robustgc import PoissonGC, RobustGC
 from robustgc.candidates import Family
 from robustgc.committee import DEFAULT_ETA, ETAS, PRIOR, convene
 from samples import moons
@@ -162,3 +163,28 @@ def test_points():
     clf = RobustGC().fit(X, y)
     assert np.mean(clf.transduction_ == truth) > 0.9
     assert 0 < clf.eta_ < 1
+
+
+def with_whiskers(seed, n=600, count=40, length=8):
+    """Two blocks with long paths hanging on: the first modes live on the paths."""
+    W, truth = lifting.blocks(seed, [n // 2, n // 2], 0.05, 0.01)
+    ends = np.random.default_rng(seed + 2).choice(n, count, replace=False)
+    paths = n + np.arange(count * length).reshape(count, length)
+    source = np.column_stack([ends, paths[:, :-1]]).ravel()
+    size = n + count * length
+    links = sp.coo_array((np.ones(source.size), (source, paths.ravel())), shape=(size, size))
+    whole = sp.coo_array(W)
+    wide = sp.coo_array((whole.data, (whole.row, whole.col)), shape=(size, size))
+    return sp.csr_array(wide + links + links.T), np.concatenate([truth, truth[ends].repeat(length)])
+
+
+@pytest.mark.parametrize("seed", [2903, 2909])
+def test_modes_on_whiskers_are_not_leaned_on(seed):
+    W, truth = with_whiskers(seed)
+    y, _ = lifting.some_labels(seed + 8, truth, 10, wrong=2)
+    clf = fitted(W, y)
+    assert {(c.n_modes, c.eta) for c in clf.selection_} == {(1, 0.1), (1, 0.5)}
+    rest = y < 0
+    poisson = PoissonGC(affinity="precomputed").fit(W, y).transduction_
+    assert np.mean((clf.transduction_ == truth)[rest]) > np.mean((poisson == truth)[rest]) - 0.03
+    assert clf.update({int(np.flatnonzero(rest)[0]): 0}).n_modes_ == 1

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from robustgc.candidates import Family, Labelled
-from robustgc.committee import DEFAULT_ETA, ETAS, Committee, convene
+from robustgc.committee import DEFAULT_ETA, ETAS, ROUNDS, Committee, convene
 from robustgc.engines import Options, precision
 from robustgc.graph import SMALL, Graph
 from robustgc.heldout import HeldOut
@@ -17,12 +17,13 @@ _DROP = 0.01  # beside the heaviest, a member that light is not worth a solve
 _MOST_MODES = 60
 _CONSTANT = 2.0  # weight of the constant on a piece of a larger graph, its smoothest mode
 _WITNESSES = 4  # labels of a piece that give half of that: one label is no majority
+_BLIND = 0.1  # of a class of the usual size: modes on fewer nodes tell no classes apart
 _WIDER = 3.0  # a gap behind one mode more than K classes need must be that much wider
 
 
 def rule(graph: Graph, question: Question, options: Options, modes: Modes | None = None) -> Ruling:
     """Choose and answer; with the modes of an earlier ruling on the same graph, if there are."""
-    modes, models, default = _candidates(graph, question, options, modes)
+    modes, models, default, blind = _candidates(graph, question, options, modes)
     gammas = [eta * modes.values[q - 1] for q, eta in models]
     filters = Filters(graph, modes, [q for q, _ in models], gammas, options)
     units = np.array([(1 - eta) / eta for _, eta in models])
@@ -31,21 +32,24 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
     heldout = HeldOut(
         graph, filters, units, question.nodes, question.codes, question.elsewhere, coarse
     )
-    families = _families(question)
-    numbers = sorted({q for q, _ in models}) if question.eta is None else []
-    fits = fits_of(graph, question, modes, numbers if question.free else [])
-    if question.free and (question.n_classes > 2 or question.component):
-        default += len(models)  # of the centred family
+    families = _families(question, blind)
+    fitting = question.free and question.eta is None and not blind
+    fits = fits_of(graph, question, modes, sorted({q for q, _ in models}) if fitting else [])
+    plain = blind or not question.free
+    by_degree = np.ones(len(question.nodes)) if plain else votes(graph, question.nodes)
     labels = Labelled(
         question.codes,
         question.n_classes,
         question.size,
-        votes(graph, question.nodes) if question.free else np.ones(len(question.nodes)),
+        by_degree,
         heights(graph)[question.nodes],
         question.elsewhere,
         float(np.median(graph.d) / graph.d.sum()),
     )
-    committee = convene(models, default, heldout, fits, labels, families, free=question.free)
+    rounds = 1 if plain else ROUNDS
+    committee = convene(
+        models, default, heldout, fits, labels, families, free=question.free, rounds=rounds
+    )
     mix, pulled, tilt, fitted = _mixed(committee, units, families)
     if not question.free:  # one model, as it stands
         mix, pulled = np.array([[1.0], [0.0], [1.0]]), np.zeros(2)
@@ -71,21 +75,35 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
         residual,
         steps,
         tol,
+        plain,
     )
 
 
-def _families(question: Question) -> tuple[Family, ...]:
+def _families(question: Question, blind: bool) -> tuple[Family, ...]:
     """Return the ways to compare classes."""
     if not question.free:
         return (Family(question.balanced, 0.0, False, 1.0),)
     m = len(question.nodes)
     constant = _CONSTANT * m / (m + _WITNESSES) * question.component
+    if blind:  # values differ by orders of magnitude: a constant would decide for most nodes
+        return (Family(True, constant, False, 0.8), Family(False, constant / 2, False, 0.2))
     return (
         Family(True, constant, False, 0.4),
         Family(True, constant, True, 0.4),
         Family(False, max(1.0, constant), False, 0.1),
         Family(False, constant / 2, False, 0.1),
     )
+
+
+def _blind(graph: Graph, modes: Modes, K: int) -> bool:
+    """Whether none of the first modes is spread over more than a sliver of the graph.
+
+    The first modes of sparse graphs with long whiskers live there. By the inverse participation
+    ratio, in volume: the share of the smaller side where a mode has two.
+    """
+    first = modes.vectors[:, : K + 1] / graph.v0[:, None]
+    spread = 1.0 / np.einsum("i,ij->j", graph.v0**2, first**4)
+    return bool(spread.max() < _BLIND / K)
 
 
 def _mixed(
@@ -110,10 +128,13 @@ def _mixed(
 
 def _candidates(
     graph: Graph, question: Question, options: Options, modes: Modes | None
-) -> tuple[Modes, list[tuple[int, float]], int]:
-    """Return the modes, the models to weigh, and which of them is the default."""
+) -> tuple[Modes, list[tuple[int, float]], int, bool]:
+    """Return the modes, the models to weigh, which candidate is the default; if modes are blind.
+
+    Candidates are counted family by family; the second family is the centred one.
+    """
     K = question.n_classes
-    etas = ETAS if question.eta is None else (question.eta,)
+    etas: Sequence[float] = ETAS if question.eta is None else (question.eta,)
     if question.n_modes is not None:
         wanted = question.n_modes
     elif graph.n <= MEDIUM:
@@ -135,9 +156,13 @@ def _candidates(
         numbers, default = [question.n_modes], question.n_modes
     else:
         numbers, default = _numbers(values, K, wanted, graph.n)
-    models = [(q, float(eta)) for q in numbers for eta in etas]
     middle = DEFAULT_ETA[K == 2] if question.eta is None else float(question.eta)
-    return modes, models, models.index((default, middle))
+    blind = question.eta is None and _blind(graph, modes, K)
+    if blind:  # what leans least on the first modes
+        numbers, default, etas, middle = numbers[:1], numbers[0], ETAS[:2], ETAS[0]
+    models = [(q, float(eta)) for q in numbers for eta in etas]
+    centred = question.free and (K > 2 or question.component) and not blind
+    return modes, models, models.index((default, middle)) + len(models) * centred, blind
 
 
 def _numbers(values: Array, K: int, wanted: int, n: int) -> tuple[list[int], int]:

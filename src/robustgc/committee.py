@@ -23,7 +23,7 @@ PRIOR = 0.5  # of the default: a coin's weight against all others together
 _FITS = 0.3  # share of the others' prior for least squares, once labels are many
 _MANY = 200  # labels that give half of it
 _POWER = 0.2  # of the likelihood: neighbouring labels are not independent witnesses
-_ROUNDS = 3
+ROUNDS = 3
 _FAINT = 1e-3  # beside the heaviest; a candidate that light is judged once
 
 
@@ -80,6 +80,7 @@ def convene(
     families: Sequence[Family],
     *,
     free: bool,
+    rounds: int = ROUNDS,
 ) -> Committee:
     """Weigh the candidates.
 
@@ -94,7 +95,9 @@ def convene(
     families : sequence of Family
         How the models' classes are compared.
     free : bool
-        Whether labels are weighed by trust.
+        Whether there is anything to choose.
+    rounds : int
+        How often candidates are weighed; between two rounds labels are weighed by trust.
     """
     codes, K = labels.codes, labels.n_classes
     one_hot = np.eye(K)[codes]
@@ -102,7 +105,6 @@ def convene(
     others = np.bincount(codes, minlength=K)[codes] > 1
     prior = weight = _prior(models, default, families, fits.numbers, labels)
     trust, judged = np.ones(len(codes)), [_NOTHING] * len(prior)
-    rounds = _ROUNDS if free else 1
     for turn in range(rounds):
         Y = one_hot * (trust * labels.size * labels.votes)[:, None]
         answers, pull, left = filters(Y)

@@ -78,6 +78,8 @@ class Ruling:
         classes are put on one scale.
     fits : Fits
         Least squares of these labels.
+    plain : bool
+        Whether labels count as they were given, neither by degree nor by trust.
     judged : tuple of Question and ndarray, or None
         The labels that the committee has judged, and their weights; None: these ones.
     """
@@ -97,6 +99,7 @@ class Ruling:
     residual: float
     n_iter: int
     tol: float
+    plain: bool
     judged: tuple[Question, Array] | None = None
 
     @property
