@@ -36,17 +36,7 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
     fitting = question.free and question.eta is None and not blind
     fits = fits_of(graph, question, modes, sorted({q for q, _ in models}) if fitting else [])
     plain = blind or not question.free
-    by_degree = np.ones(len(question.nodes)) if plain else votes(graph, question.nodes)
-    labels = Labelled(
-        question.codes,
-        question.n_classes,
-        question.size,
-        by_degree,
-        heights(graph)[question.nodes],
-        question.elsewhere,
-        float(np.median(graph.d) / graph.d.sum()),
-    )
-    rounds = 1 if plain else ROUNDS
+    labels, rounds = _labelled(graph, question, plain), 1 if plain else ROUNDS
     committee = convene(
         models, default, heldout, fits, labels, families, free=question.free, rounds=rounds
     )
@@ -76,6 +66,18 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
         steps,
         tol,
         plain,
+    )
+
+
+def _labelled(graph: Graph, question: Question, plain: bool) -> Labelled:
+    return Labelled(
+        question.codes,
+        question.n_classes,
+        question.size,
+        np.ones(len(question.nodes)) if plain else votes(graph, question.nodes),
+        heights(graph)[question.nodes],
+        question.elsewhere,
+        float(np.median(graph.d) / graph.d.sum()),
     )
 
 
