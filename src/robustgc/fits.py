@@ -4,7 +4,7 @@ BelkinGC's idea, a little shrunk. Filters weigh every label by itself; a fit tak
 that labels close to each other say the same. It pays where there are more labels than modes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,34 +55,29 @@ class Fits:
     def unseen(self, weight: Array) -> list[Array]:
         """Return what each fit says of every label without it, in closed form."""
         found = []
-        for q in self.numbers:
-            X, inverse = self._normal(q, weight)
-            own = np.einsum("ij,ij->i", X @ inverse, X) * weight
-            fitted = X @ (inverse @ (X.T @ (weight[:, None] * self._targets)))
-            rest = (fitted - own[:, None] * self._targets) / (1.0 - own)[:, None]
-            found.append(rest)
+        for X, inverse, c in self._solved(weight):
+            own = (np.einsum("ij,ij->i", X @ inverse, X) * weight)[:, None]
+            found.append((X @ c - own * self._targets) / (1.0 - own))
         return found
 
     def seen(self, weight: Array) -> list[Array]:
         """Return the same with all labels."""
-        return [
-            self._rows[:, : q + 1] @ c for q, c in zip(self.numbers, self._all(weight), strict=True)
-        ]
+        return [X @ c for X, _, c in self._solved(weight)]
 
     def coefficients(self, weight: Array, shares: Array) -> Array:
         """Return the sum of the fits, each with its share, by mode: the constant first."""
         total = np.zeros((self._rows.shape[1], self._targets.shape[1]))
-        for q, share, c in zip(self.numbers, shares, self._all(weight), strict=True):
-            total[: q + 1] += share * c
+        for share, (_, _, c) in zip(shares, self._solved(weight), strict=True):
+            total[: len(c)] += share * c
         return np.asarray(np.sqrt(self._n) * total)
 
-    def _all(self, weight: Array) -> list[Array]:
-        targets = weight[:, None] * self._targets
-        pairs = [self._normal(q, weight) for q in self.numbers]
-        return [inverse @ (X.T @ targets) for X, inverse in pairs]
-
-    def _normal(self, q: int, weight: Array) -> tuple[Array, Array]:
-        X = self._rows[:, : q + 1]
-        penalty = np.full(q + 1, _SHRINKAGE)
-        penalty[0] = _OF_CONSTANT * len(X)
-        return X, sla.inv((X * weight[:, None]).T @ X + np.diag(penalty))
+    def _solved(self, weight: Array) -> Iterator[tuple[Array, Array, Array]]:
+        """Give the rows, the inverse and the solution of every fit, from one pass over the rows."""
+        weighted = self._rows * weight[:, None]
+        squares, right = weighted.T @ self._rows, weighted.T @ self._targets
+        penalty = np.full(len(squares), _SHRINKAGE)
+        penalty[0] = _OF_CONSTANT * len(weight)
+        squares += np.diag(penalty)
+        for size in (q + 1 for q in self.numbers):
+            inverse = sla.inv(squares[:size, :size])
+            yield self._rows[:, :size], inverse, inverse @ right[:size]
