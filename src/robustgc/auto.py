@@ -17,6 +17,7 @@ _DROP = 0.01  # beside the heaviest, a member that light is not worth a solve
 _MOST_MODES = 60
 _CONSTANT = 2.0  # weight of the constant on a piece of a larger graph, its smoothest mode
 _WITNESSES = 4  # labels of a piece that give half of that: one label is no majority
+_FEW = 8  # labels, of which none can be told to be wrong by the others
 _BLIND = 0.1  # of a class of the usual size: modes on fewer nodes tell no classes apart
 _WIDER = 3.0  # a gap behind one mode more than K classes need must be that much wider
 
@@ -35,8 +36,9 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
     families = _families(question, blind)
     fitting = question.free and question.eta is None and not blind
     fits = fits_of(graph, question, modes, sorted({q for q, _ in models}) if fitting else [])
-    plain = blind or not question.free
-    labels, rounds = _labelled(graph, question, plain), 1 if plain else ROUNDS
+    most = None if not question.free else 1.0 if blind else 2.0  # a whisker's end is no witness
+    labels, few = _labelled(graph, question, most), len(question.nodes) < _FEW
+    rounds = 1 if blind or few or not question.free else ROUNDS
     committee = convene(
         models, default, heldout, fits, labels, families, free=question.free, rounds=rounds
     )
@@ -65,16 +67,16 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
         residual,
         steps,
         tol,
-        plain,
+        most,
     )
 
 
-def _labelled(graph: Graph, question: Question, plain: bool) -> Labelled:
+def _labelled(graph: Graph, question: Question, most: float | None) -> Labelled:
     return Labelled(
         question.codes,
         question.n_classes,
         question.size,
-        np.ones(len(question.nodes)) if plain else votes(graph, question.nodes),
+        votes(graph, question.nodes, most),
         heights(graph)[question.nodes],
         question.elsewhere,
         float(np.median(graph.d) / graph.d.sum()),
@@ -160,8 +162,10 @@ def _candidates(
         numbers, default = _numbers(values, K, wanted, graph.n)
     middle = DEFAULT_ETA[K == 2] if question.eta is None else float(question.eta)
     blind = question.eta is None and _blind(graph, modes, K)
-    if blind:  # what leans least on the first modes
-        numbers, default, etas, middle = numbers[:1], numbers[0], ETAS[:2], ETAS[0]
+    if blind:  # what leans least on the first modes; with few labels of two classes, the paper's
+        paper = K == 2 and len(question.nodes) < _FEW
+        numbers, default, etas = numbers[:1], numbers[0], ETAS[: 2 + paper]
+        middle = etas[-1] if paper else etas[0]
     models = [(q, float(eta)) for q in numbers for eta in etas]
     centred = question.free and (K > 2 or question.component) and not blind
     return modes, models, models.index((default, middle)) + len(models) * centred, blind

@@ -78,8 +78,8 @@ class Ruling:
         classes are put on one scale.
     fits : Fits
         Least squares of these labels.
-    plain : bool
-        Whether labels count as they were given, neither by degree nor by trust.
+    most : float or None
+        What a label counts at most for its few neighbours; None: labels count as they were given.
     judged : tuple of Question and ndarray, or None
         The labels that the committee has judged, and their weights; None: these ones.
     """
@@ -99,7 +99,7 @@ class Ruling:
     residual: float
     n_iter: int
     tol: float
-    plain: bool
+    most: float | None
     judged: tuple[Question, Array] | None = None
 
     @property
@@ -167,10 +167,12 @@ def heights(graph: Graph) -> Array:
     return np.asarray(np.sqrt(graph.d / np.median(graph.d)))
 
 
-def votes(graph: Graph, nodes: NDArray[Any]) -> Array:
+def votes(graph: Graph, nodes: NDArray[Any], most: float | None = 2.0) -> Array:
     """Return label weights that give every label one vote, however many neighbours it has.
 
     Eigenvectors grow with sqrt(d). A node that hangs on by next to nothing is no better a witness
-    than others, so that twice the usual weight is the most.
+    than others, so that there is a limit: twice the usual weight. Without one labels count alike.
     """
-    return np.asarray(np.minimum(2.0, 1.0 / heights(graph)[nodes]))
+    if most is None:
+        return np.ones(len(nodes))
+    return np.asarray(np.minimum(most, 1.0 / heights(graph)[nodes]))

@@ -218,7 +218,7 @@ def _since(start: float) -> float:
 def _weights(old: Ruling, question: Question) -> Array:
     """Return label weights: labels as they were judged keep theirs, new ones count fully."""
     judged, verdict = old.verdict
-    weight = question.size * (1.0 if old.plain else votes(old.graph, question.nodes))
+    weight = question.size * votes(old.graph, question.nodes, old.most)
     known = {
         (int(node), int(code)): (w, size)
         for node, code, w, size in zip(
