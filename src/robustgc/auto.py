@@ -9,7 +9,7 @@ from robustgc.committee import DEFAULT_ETA, ETAS, ROUNDS, Committee, convene
 from robustgc.engines import Options, precision
 from robustgc.graph import SMALL, Graph
 from robustgc.heldout import HeldOut
-from robustgc.lifted import MEDIUM, Filters, Modes, check_residual, find_modes
+from robustgc.lifted import MEDIUM, Filters, Modes, check_residual, find_modes, spreads
 from robustgc.ruling import Question, Ruling, fits_of, heights, votes
 from robustgc.weights import Array
 
@@ -102,12 +102,9 @@ def _families(question: Question, blind: bool) -> tuple[Family, ...]:
 def _blind(graph: Graph, modes: Modes, K: int) -> bool:
     """Whether none of the first modes is spread over more than a sliver of the graph.
 
-    The first modes of sparse graphs with long whiskers live there. By the inverse participation
-    ratio, in volume: the share of the smaller side where a mode has two.
+    The first modes of sparse graphs with long whiskers live there.
     """
-    first = modes.vectors[:, : K + 1] / graph.v0[:, None]
-    spread = 1.0 / np.einsum("i,ij->j", graph.v0**2, first**4)
-    return bool(spread.max() < _BLIND / K)
+    return bool(spreads(graph, modes.vectors[:, : K + 1]).max() < _BLIND / K)
 
 
 def _mixed(

@@ -91,6 +91,15 @@ def _measured(graph: Graph, values: Array, vectors: Array, engine: str, note: st
     return Modes(values, vectors, rest / max(float(values[0]), 1e-300), engine, note)
 
 
+def spreads(graph: Graph, vectors: Array) -> Array:
+    """Return on what share of the volume each mode lives: its inverse participation ratio.
+
+    1 where it is of the same size everywhere; the share of the smaller side where it has two.
+    """
+    smooth = vectors / graph.v0[:, None]
+    return np.asarray(1.0 / np.einsum("i,ij->j", graph.v0**2, smooth**4))
+
+
 def check_residual(residual: float, tol: float, modes: Modes) -> None:
     """Refuse an answer that misses its tolerance by more than the modes of large graphs may."""
     if residual > max(10 * tol, WORST):

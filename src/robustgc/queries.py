@@ -4,19 +4,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph import Graph
+from robustgc.lifted import spreads
 from robustgc.task import Piece, Task
 from robustgc.transduction import Transduction
 from robustgc.weights import Array
 
+_MODES = 6  # for every class, at most: a graph that was decomposed has as many as nodes
 _STEPS = 10  # of a walk that goes on with probability 1/2: further away is less than 1/1000
 
 
 def queries(task: Task, answer: Transduction, n: int) -> NDArray[np.int64]:
     """Return up to n unlabelled nodes, the most telling first.
 
-    A label says something of the nodes around it: as much as a walk from there, which stops with
-    probability 1/2 at every step, ends at the label. The node is taken from which a label reaches
-    the most doubt; what it reaches is not counted again for the next one.
+    A label tells of the nodes around it: of each as often as a walk from there, which goes on with
+    probability 1/2, comes by. And it tells of nodes far away that the first modes place alike: of
+    each by the share of its variance that the label explains beside those that are there. The node
+    is taken whose label tells of the most doubt, both together; the next one, given that label.
 
     A component without any label comes before all others: nothing is known of it.
     """
@@ -46,20 +49,57 @@ def _in_piece(
 ) -> tuple[NDArray[np.int64], Array]:
     """Take the nodes one by one from which a label would reach most of the doubt that is left."""
     open_ = task.labels.codes[piece.nodes] < 0
-    root = piece.graph._sqrt_d
+    root, places = piece.graph._sqrt_d, _Places(piece, ~open_)
     doubt = np.where(open_, _doubt(answer.f[piece.nodes], root), 0.0)
     taken: list[int] = []
     scores: list[float] = []
     for _ in range(min(n, int(open_.sum()))):
-        reached = np.where(open_, root * _walked(piece.graph, doubt / root), -1.0)
-        best = int(np.argmax(reached))
+        reached = root * _walked(piece.graph, doubt / root) + places.explained(doubt)
+        best = int(np.argmax(np.where(open_, reached, -1.0)))
         taken.append(best)
         scores.append(float(reached[best]))
         open_[best] = False
+        places.label(best)
         unit = np.zeros(len(root))
         unit[best] = root[best]
         doubt = doubt * (1.0 - np.minimum(_walked(piece.graph, unit) / root, 1.0))
     return piece.nodes[np.array(taken, dtype=np.int64)], np.array(scores)
+
+
+class _Places:
+    """Where the first modes place the nodes, and how far the labels tell what is where.
+
+    A class is taken for a linear function of the place with independent normal coefficients, a
+    label for its value with an error of variance 1. A mode's size is such that it adds about 1 to
+    the variance of the nodes it is about, however few they are; and no node has more than 1.
+    """
+
+    def __init__(self, piece: Piece, labelled: NDArray[np.bool_]) -> None:
+        graph, modes = piece.graph, None if piece.ruling is None else piece.ruling.modes
+        self._X: Array = np.zeros((graph.n, 0))
+        self._C: Array = np.zeros((0, 0))
+        if modes is None:
+            return
+        K = piece.question.n_classes
+        values, V = modes.values[: _MODES * K], modes.vectors[:, : _MODES * K]
+        level = values[min(max(K - 2, 0), len(values) - 1)]
+        smooth = level / np.maximum(values, level)
+        X = V / graph.v0[:, None] * np.sqrt(smooth * spreads(graph, V))
+        self._X = X / np.maximum(np.linalg.norm(X, axis=1), 1.0)[:, None]
+        known = self._X[labelled]
+        self._C = np.asarray(np.linalg.inv(np.eye(X.shape[1]) + known.T @ known), dtype=float)
+
+    def explained(self, doubt: Array) -> Array:
+        """Return what a label at every node would take off the variance, counted by doubt."""
+        told = self._X @ self._C
+        weighted = self._X.T @ (doubt[:, None] * self._X)
+        gain = np.einsum("ij,ij->i", told @ weighted, told)
+        return np.asarray(gain / (1.0 + np.einsum("ij,ij->i", told, self._X)))
+
+    def label(self, node: int) -> None:
+        """Add a label."""
+        told = self._C @ self._X[node]
+        self._C = self._C - np.outer(told, told) / (1.0 + self._X[node] @ told)
 
 
 def _walked(graph: Graph, x: Array) -> Array:
