@@ -266,11 +266,11 @@ class RobustGC(GraphClassifier):
     def suggest_queries(self, n: int = 1) -> NDArray[np.int64]:
         """Return the nodes to label next: those least certain and most influential.
 
-        Nodes are taken one by one. Next is the one from which a label would reach the most doubt:
-        the sum over all nodes of how close their two best classes are, times the chance that a
-        walk from there, which stops with probability 1/2 at every step, ends at the label. What
-        it reaches is not counted again. A component without a label comes first, with one node;
-        one in which a single class is labelled gives none.
+        Nodes are taken one by one. Next is the one whose label would tell of the most doubt (how
+        close the two best classes of a node are): of nodes around it by short walks, of nodes far
+        away by what the first modes have in common. What it tells is not counted again. A component
+        without a label comes first, with one node; one in which a single class is labelled gives
+        none.
 
         Parameters
         ----------
