@@ -11,10 +11,10 @@ import robustgc
 
 PUBLIC = [
     "CSR", "BelkinGC", "Estimate", "Graph", "HarmonicGC", "LabelIssue", "LabelIssues",
-    "NotConvergedError", "NotConvexError", "PoissonGC", "RobustGC", "Solution", "Spectrum",
-    "ZhouGC", "belkin", "build_csr", "condition_bound", "eigenpairs", "estimate", "extend",
-    "find_label_issues", "full_spectrum", "harmonic", "lambda_1", "leave_one_out", "node_kernel",
-    "poisson", "robust", "robust_path", "zhou", "zhou_path",
+    "NotConvergedError", "NotConvexError", "PoissonGC", "Result", "RobustGC", "Solution",
+    "Spectrum", "ZhouGC", "belkin", "build_csr", "classify", "condition_bound", "eigenpairs",
+    "estimate", "extend", "find_label_issues", "full_spectrum", "harmonic", "lambda_1",
+    "leave_one_out", "node_kernel", "poisson", "robust", "robust_path", "zhou", "zhou_path",
 ]  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from robustgc.models import (
 )
 from robustgc.outcome import NotConvergedError, NotConvexError, Solution
 from robustgc.parameter_free import HarmonicGC, PoissonGC
+from robustgc.result import Result, classify
 from robustgc.selection import leave_one_out
 from robustgc.spectrum import Spectrum, eigenpairs, full_spectrum
 from robustgc.wrong_labels import find_label_issues
@@ -42,12 +43,14 @@ __all__ = [
     "NotConvergedError",
     "NotConvexError",
     "PoissonGC",
+    "Result",
     "RobustGC",
     "Solution",
     "Spectrum",
     "ZhouGC",
     "belkin",
     "build_csr",
+    "classify",
     "condition_bound",
     "eigenpairs",
     "estimate",

@@ -19,12 +19,12 @@ _EXPLAINED = 2**22  # values of the columns that evidence may take where it take
 class LabelIssue:
     """One given label: the row of a `LabelIssues` table."""
 
-    node: int
+    node: Any
     given: Any
     suggested: Any
     suspicion: float
     margin: float
-    evidence: tuple[int, ...]
+    evidence: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class LabelIssues:
 
     Attributes
     ----------
-    node : ndarray of int
+    node : ndarray
+        Their numbers; their names where the graph has some.
     given, suggested : ndarray
         The label, and the class that the others speak for.
     suspicion : ndarray
@@ -55,7 +56,7 @@ class LabelIssues:
     classes : ndarray, shape (K,)
     """
 
-    node: NDArray[np.int64]
+    node: NDArray[Any]
     given: NDArray[Any]
     suggested: NDArray[Any]
     suspicion: Array
@@ -71,10 +72,10 @@ class LabelIssues:
         names = ("node", "given", "suggested", "suspicion", "margin", "evidence", "judged")
         return {name: getattr(self, name) for name in names}
 
-    def renumbered(self, rows: NDArray[np.int64]) -> "LabelIssues":
-        """Return the table with other numbers for the nodes: ``rows[node]``."""
+    def renumbered(self, rows: NDArray[Any]) -> "LabelIssues":
+        """Return the table with other numbers, or names, for the nodes: ``rows[node]``."""
         evidence = np.empty(len(self), dtype=object)
-        evidence[:] = [tuple(int(rows[j]) for j in witnesses) for witnesses in self.evidence]
+        evidence[:] = [tuple(rows[list(witnesses)].tolist()) for witnesses in self.evidence]
         return replace(self, node=rows[self.node], evidence=evidence)
 
     def __len__(self) -> int:
@@ -83,7 +84,7 @@ class LabelIssues:
     def __iter__(self) -> Iterator[LabelIssue]:
         for k in range(len(self)):
             yield LabelIssue(
-                int(self.node[k]),
+                self.node[k : k + 1].tolist()[0],
                 self.given[k],
                 self.suggested[k],
                 float(self.suspicion[k]),

@@ -2,12 +2,18 @@
 
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+
+from robustgc.commands.audit import audit
+from robustgc.commands.classify import classify
+from robustgc.commands.convert import convert
+from robustgc.commands.info import info
+from robustgc.commands.shared import stop as _stop
 
 if TYPE_CHECKING:
     from robustgc.experiments.reproduce import Options
@@ -29,6 +35,10 @@ def _show_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"robustgc {version('robustgc')}")
         raise typer.Exit
+
+
+for command in (classify, audit, info, convert):
+    app.command(rich_help_panel="Your own graph")(command)
 
 
 @app.callback()
@@ -171,8 +181,3 @@ def _known(what: str, names: list[str], allowed: list[str]) -> list[str]:
     if unknown:
         _stop(f"{what} {unknown[0]!r} is unknown; choose from {', '.join(allowed)}.", code=2)
     return names
-
-
-def _stop(text: str, code: int = 1) -> NoReturn:
-    typer.echo(f"robustgc: {text}", err=True)
-    raise typer.Exit(code)

@@ -1,0 +1,1 @@
+"""The commands on the user's own files, one file each."""

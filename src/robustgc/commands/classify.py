@@ -1,0 +1,132 @@
+"""`robustgc classify`: labels for everything, from files."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from robustgc.commands import shared
+from robustgc.commands.shared import Answered, Question
+
+LIKELY = 0.9  # a suspicion that is worth a word
+
+
+def classify(
+    labels: shared.Labels,
+    edges: shared.Edges = None,
+    points: shared.Points = None,
+    output: shared.Output = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Page to write, one .html file that needs no network.")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Model to write, a folder or .zip, for robustgc predict.")
+    ] = None,
+    source: shared.Source = None,
+    target: shared.Target = None,
+    weight: shared.Weight = None,
+    symmetrise: shared.Symmetrise = None,
+    ignore_unknown: shared.IgnoreUnknown = False,
+    node_column: shared.NodeColumn = None,
+    label_column: shared.LabelColumn = None,
+    identity: shared.Identity = None,
+    columns: shared.Columns = None,
+    affinity: shared.Affinity = "knn",
+    neighbours: shared.Neighbours = None,
+    eta: shared.Eta = None,
+    n_modes: shared.NModes = None,
+    as_json: shared.AsJson = False,
+    quiet: shared.Quiet = False,
+) -> None:
+    """Give a label to every node of a graph, or every point, from a few labels, some of them wrong.
+
+    One row per node: node, label, given, status (given, predicted, unlabelled), probability,
+    decision value or a score per class, reason, suspicion of the given label.
+
+    For instance:
+
+      robustgc classify edges.csv --labels labels.csv -o predictions.csv --report report.html
+
+      robustgc classify --points iris.csv --labels labels.csv --id flower -k 10
+    """
+    asked = Question(
+        edges, labels, points, source, target, weight, symmetrise, ignore_unknown, node_column,
+        label_column, identity, columns, affinity, neighbours, eta, n_modes,
+    )  # fmt: skip
+    shared.check_usage(asked)
+    with shared.guarded():
+        _check_targets(output, report, save)
+        answer = shared.answered(asked, quiet)
+        for note in answer.result.notes:
+            shared.say(f"note: {note}", quiet)
+        _write(answer, output, report, save, as_json)
+        shared.say(sentence(answer), quiet)
+        if as_json:
+            shared.machine(summary(answer))
+
+
+def _check_targets(output: Path | None, report: Path | None, save: Path | None) -> None:
+    """Refuse, before the work, what could not be written after it."""
+    from robustgc.io.opening import check_target  # noqa: PLC0415
+    from robustgc.io.writing import check_table  # noqa: PLC0415
+
+    if output is not None:
+        check_table(output)
+    if report is not None:
+        check_target(report)
+    if save is not None and not save.resolve().parent.is_dir():
+        raise ValueError(f"{save} cannot be written: there is no folder {save.parent}.")
+
+
+def _write(
+    answer: Answered, output: Path | None, report: Path | None, save: Path | None, as_json: bool
+) -> None:
+    from robustgc.io.writing import print_table  # noqa: PLC0415
+
+    if output is not None:
+        answer.result.write(output)
+    elif not as_json:
+        print_table(answer.result.columns())
+    if report is not None:
+        answer.result.report(report)
+    if save is not None:
+        answer.result.save(save)
+
+
+def sentence(answer: Answered) -> str:
+    """Say in words what was found."""
+    found = summary(answer)
+    text = (
+        f"{found['nodes']} nodes, {found['labels']} labels of {len(found['classes'])} classes: "
+        f"{found['answered'] - found['labels']} more nodes have a class now"
+    )
+    if left := found["unlabelled"]:
+        text += f", {left} have none (see the column reason)"
+    text += f". About {found['noise_rate']:.0%} of the labels look wrong"
+    if found["suspicious"]:
+        text += f", {found['suspicious']} with a suspicion above {LIKELY:g}"
+    return f"{text}. Reading {answer.reading:.1f} s, fit {answer.fitting:.1f} s."
+
+
+def summary(answer: Answered) -> dict[str, Any]:
+    """Return what was found, for machines."""
+    result, clf = answer.result, answer.result.estimator
+    codes, given = clf._answer.codes, clf._labels.codes
+    issues = result.issues
+    return {
+        "nodes": len(codes),
+        "labels": int((given >= 0).sum()),
+        "classes": clf.classes_.tolist(),
+        "answered": int(((codes >= 0) | (given >= 0)).sum()),
+        "unlabelled": int(((codes < 0) & (given < 0)).sum()),
+        "noise_rate": issues.noise_rate,
+        "suspicious": int((issues.suspicion > LIKELY).sum()),
+        "lambda_1": clf.lambda_1_,
+        "gamma": clf.gamma_,
+        "eta": clf.eta_,
+        "n_modes": clf.n_modes_,
+        "residual": clf.residual_,
+        "solver": clf.solver_,
+        "notes": list(result.notes),
+        "seconds": {"reading": round(answer.reading, 3), "fit": round(answer.fitting, 3)},
+    }

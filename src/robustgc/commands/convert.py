@@ -1,0 +1,39 @@
+"""`robustgc convert`: a graph from one kind of file to another."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from robustgc.commands import shared
+
+
+def convert(
+    edges: shared.Edges,
+    out: Annotated[
+        Path,
+        typer.Argument(help="What to write: .csv .tsv .parquet .npz .mtx, or else a new folder."),
+    ],
+    source: shared.Source = None,
+    target: shared.Target = None,
+    weight: shared.Weight = None,
+    symmetrise: shared.Symmetrise = None,
+    quiet: shared.Quiet = False,
+) -> None:
+    """Convert a graph. A folder is the fastest to read: it is mapped into memory.
+
+    A folder keeps the names of the nodes; .npz and .mtx have numbers only, and the names go to a
+    file beside them that ends in .names.csv.
+    """
+    with shared.guarded():
+        from robustgc.io.graph_files import read_graph  # noqa: PLC0415
+        from robustgc.io.graph_writing import write_graph  # noqa: PLC0415
+
+        assert edges is not None
+        known = read_graph(
+            edges, source=source, target=target, weight=weight, symmetrise=symmetrise
+        )
+        for note in known.notes:
+            shared.say(f"note: {note}", quiet)
+        write_graph(known, out)
+        shared.say(f"{len(known.names)} nodes and {known.n_edges} edges are in {out}.", quiet)

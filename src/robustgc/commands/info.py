@@ -1,0 +1,82 @@
+"""`robustgc info`: what a graph is like, and what a fit will cost."""
+
+from typing import Any
+
+import typer
+
+from robustgc.commands import shared
+
+
+def info(
+    edges: shared.Edges,
+    source: shared.Source = None,
+    target: shared.Target = None,
+    weight: shared.Weight = None,
+    symmetrise: shared.Symmetrise = None,
+    as_json: shared.AsJson = False,
+) -> None:
+    """Show nodes, edges, components, degrees, lambda_1, eigengap, and what a fit will cost."""
+    with shared.guarded():
+        from robustgc.io.graph_files import read_graph  # noqa: PLC0415
+
+        assert edges is not None
+        known = read_graph(
+            edges, source=source, target=target, weight=weight, symmetrise=symmetrise
+        )
+        found = describe(known)
+        for note in known.notes:
+            shared.say(f"note: {note}")
+    if as_json:
+        shared.machine(found)
+        return
+    for name, value in found.items():
+        shown = f"{value:.6g}" if isinstance(value, float) else str(value)
+        typer.echo(f"{name.replace('_', ' '):<28}{shown}")
+
+
+def describe(known: Any) -> dict[str, Any]:
+    """Return what there is to say of a graph; the spectrum is that of the largest component."""
+    import numpy as np  # noqa: PLC0415
+
+    from robustgc.cost import estimate  # noqa: PLC0415
+    from robustgc.engines import Options  # noqa: PLC0415
+    from robustgc.graph import Graph  # noqa: PLC0415
+    from robustgc.lifted import find_modes  # noqa: PLC0415
+    from robustgc.weights import check_weights, components  # noqa: PLC0415
+
+    W = check_weights(known.W)
+    d = np.asarray(W.sum(axis=1)).ravel()
+    count, number = components(W)
+    sizes = np.bincount(number)
+    found = {
+        "nodes": W.shape[0],
+        "edges": known.n_edges,
+        "components": int(count),
+        "largest_component": int(sizes.max()),
+        "isolated_nodes": int((d == 0).sum()),
+        "smallest_degree": float(d.min()),
+        "median_degree": float(np.median(d)),
+        "largest_degree": float(d.max()),
+    }
+    nodes = np.flatnonzero(number == sizes.argmax())
+    if len(nodes) > 2:
+        part = W if count == 1 else _part(W, nodes)
+        modes = find_modes(Graph(part), 2, np.zeros((len(nodes), 1)), Options())
+        found["lambda_1"] = float(modes.values[0])
+        if len(modes.values) > 1:
+            found["lambda_2"] = float(modes.values[1])
+            found["eigengap"] = float(modes.values[1] - modes.values[0])
+    cost = estimate(known.W)
+    found["memory_of_a_fit"] = f"about {cost.memory / 2**20:.0f} MiB"
+    found["time_of_a_fit"] = f"about {cost.seconds:.1f} s"
+    return found
+
+
+def _part(W: Any, nodes: Any) -> Any:
+    import numpy as np  # noqa: PLC0415
+
+    from robustgc.csr import CSR  # noqa: PLC0415
+
+    if isinstance(W, CSR):
+        return W.part(nodes, np.empty(W.shape[0], dtype=np.int64))
+    return W[nodes][:, nodes]

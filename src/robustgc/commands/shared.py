@@ -1,0 +1,208 @@
+"""What the commands share: messages, exit codes, options, and reading a question from files.
+
+Data goes to standard output or to files; everything that is said goes to standard error.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+
+WRONG_INPUT, WRONG_USAGE, NO_CONVERGENCE, STOPPED = 1, 2, 3, 130
+
+Edges = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="EDGES",
+        help="The graph: .csv .tsv .txt .parquet (source, target[, weight]), .graphml .gml .mtx "
+        ".npz .json, also .gz .zst, or a folder of `robustgc convert`.",
+    ),
+]
+Labels = Annotated[
+    str,
+    typer.Option(
+        "--labels", "-l", help="A table (node, label), or the name of a node attribute of EDGES."
+    ),
+]
+Points = Annotated[
+    Path | None, typer.Option(help="Points instead of EDGES: .csv .parquet .npy .npz, a row each.")
+]
+Source = Annotated[str | None, typer.Option(help="Column of EDGES with the one node.")]
+Target = Annotated[str | None, typer.Option(help="Column of EDGES with the other node.")]
+Weight = Annotated[str | None, typer.Option(help="Column, or edge attribute, with the weight.")]
+Symmetrise = Annotated[
+    str | None, typer.Option(help="Where two directions differ: mean, max or sum of the weights.")
+]
+IgnoreUnknown = Annotated[
+    bool, typer.Option("--ignore-unknown", help="Leave out labels of nodes not in the graph.")
+]
+NodeColumn = Annotated[str | None, typer.Option(help="Column of LABELS with the node.")]
+LabelColumn = Annotated[str | None, typer.Option(help="Column of LABELS with the label.")]
+Identity = Annotated[str | None, typer.Option("--id", help="Column of POINTS with their names.")]
+Columns = Annotated[
+    str | None, typer.Option(help="Columns of POINTS that count, separated by commas.")
+]
+Affinity = Annotated[str, typer.Option(help="Graph of the points: knn or rbf.")]
+Neighbours = Annotated[
+    int | None, typer.Option("-k", min=1, help="Neighbours of every point (knn).")
+]
+Eta = Annotated[float | None, typer.Option(help="Instead of the automatic choice: 0 < eta < 1.")]
+NModes = Annotated[
+    int | None, typer.Option(min=1, help="Instead of the automatic choice; 1: the paper's model.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print a summary for machines.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Table to write, .csv .tsv .parquet; else CSV on stdout."),
+]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the user has asked for on the command line."""
+
+    edges: Path | None
+    labels: str
+    points: Path | None = None
+    source: str | None = None
+    target: str | None = None
+    weight: str | None = None
+    symmetrise: str | None = None
+    ignore_unknown: bool = False
+    node_column: str | None = None
+    label_column: str | None = None
+    identity: str | None = None
+    columns: str | None = None
+    affinity: str = "knn"
+    neighbours: int | None = None
+    eta: float | None = None
+    n_modes: int | None = None
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The result, and the seconds that reading and fitting took."""
+
+    result: Any
+    reading: float
+    fitting: float
+
+
+def answered(asked: Question, quiet: bool) -> Answered:
+    """Read the files and fit."""
+    from robustgc.io.graph_files import read_graph  # noqa: PLC0415 (--help must not wait)
+    from robustgc.io.label_files import read_labels  # noqa: PLC0415
+    from robustgc.io.point_files import read_points  # noqa: PLC0415
+    from robustgc.result import classify  # noqa: PLC0415
+
+    start = time.perf_counter()
+    options: dict[str, Any] = {"verbose": not quiet and sys.stderr.isatty()}
+    if asked.eta is not None:
+        options["eta"] = asked.eta
+    if asked.n_modes is not None:
+        options["n_modes"] = asked.n_modes
+    if asked.points is not None:
+        chosen = asked.columns.split(",") if asked.columns else None
+        known: Any = read_points(asked.points, name=asked.identity, columns=chosen)
+        options |= {"affinity": asked.affinity, "n_neighbors": asked.neighbours}
+        inputs = {"points": known}
+    else:
+        assert asked.edges is not None
+        known = read_graph(
+            asked.edges,
+            source=asked.source,
+            target=asked.target,
+            weight=asked.weight,
+            symmetrise=asked.symmetrise,
+        )
+        inputs = {"graph": known}
+    labels: Any = asked.labels
+    if Path(labels).exists() or labels not in getattr(known, "attributes", {}):
+        labels = _label_file(asked, known, read_labels)
+    reading = time.perf_counter() - start
+    result = classify(**inputs, labels=labels, ignore_unknown=asked.ignore_unknown, **options)
+    return Answered(result, reading, time.perf_counter() - start - reading)
+
+
+def _label_file(asked: Question, known: Any, read: Any) -> Any:
+    path = Path(asked.labels)
+    attributes = list(getattr(known, "attributes", {}))
+    if not path.exists() and attributes:
+        from robustgc.io.opening import InputError  # noqa: PLC0415
+
+        raise InputError(
+            f"{path} is neither a file nor a node attribute of {asked.edges} (attributes: "
+            f"{', '.join(attributes)})."
+        )
+    return read(path, node=asked.node_column, label=asked.label_column)
+
+
+def check_usage(asked: Question) -> None:
+    """Refuse options that do not go together."""
+    if (asked.edges is None) == (asked.points is None):
+        stop("give either EDGES or --points, one of the two.", WRONG_USAGE)
+    of_edges = [asked.source, asked.target, asked.weight, asked.symmetrise]
+    if asked.points is not None and any(option is not None for option in of_edges):
+        stop("--source, --target, --weight and --symmetrise are for EDGES.", WRONG_USAGE)
+    if asked.points is None and (asked.identity, asked.columns) != (None, None):
+        stop("--id and --columns are for --points.", WRONG_USAGE)
+    if asked.affinity not in ("knn", "rbf"):
+        stop(f"--affinity {asked.affinity} is unknown; choose knn or rbf.", WRONG_USAGE)
+    if asked.eta is not None and not 0 < asked.eta < 1:
+        stop(f"--eta {asked.eta:g} is not strictly between 0 and 1.", WRONG_USAGE)
+    if asked.symmetrise not in (None, "mean", "max", "sum"):
+        stop(f"--symmetrise {asked.symmetrise} is unknown; mean, max or sum.", WRONG_USAGE)
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Turn what goes wrong into one line and an exit code."""
+    from robustgc.outcome import NotConvergedError  # noqa: PLC0415
+
+    try:
+        yield
+    except NotConvergedError as error:
+        stop(str(error), NO_CONVERGENCE)
+    except MemoryError as error:
+        stop(f"not enough memory: {error or 'the work does not fit'}.")
+    except (ValueError, OSError) as error:
+        stop(str(error))
+    except KeyboardInterrupt:
+        stop("stopped; nothing was written.", STOPPED)
+
+
+def say(text: str, quiet: bool = False) -> None:
+    """Tell the user something, beside the data."""
+    if not quiet:
+        Console(stderr=True, highlight=False, soft_wrap=True, markup=False).print(text)
+
+
+def machine(summary: dict[str, Any]) -> None:
+    """Print a summary for machines; what is not finite is null."""
+    typer.echo(json.dumps(_finite(summary), indent=1, ensure_ascii=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        return None
+    return value
+
+
+def stop(text: str, code: int = WRONG_INPUT) -> NoReturn:
+    """End with a message."""
+    typer.echo(f"robustgc: {text}", err=True)
+    raise typer.Exit(code)

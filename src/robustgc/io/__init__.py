@@ -1,0 +1,1 @@
+"""Files and objects of others, in and out: graphs, labels, points, predictions."""

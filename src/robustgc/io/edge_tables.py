@@ -1,0 +1,183 @@
+"""Tables of edges (CSV, TSV, Parquet, Arrow) -> a graph with named nodes."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc.io import tables
+from robustgc.io.assembling import DirectedError, assemble, directed
+from robustgc.io.named import NamedGraph
+from robustgc.io.opening import InputError
+from robustgc.io.reasons import line_of
+
+SOURCE = ("source", "src", "from", "node1", "node_1", "u", "head", "i", "a")
+TARGET = ("target", "dst", "to", "node2", "node_2", "v", "tail", "j", "b")
+WEIGHT = ("weight", "w", "value", "similarity", "strength")
+_DENSE = 8  # numbers up to that many times the edges are counted, others sorted
+
+
+def read_text(
+    path: Path,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    symmetrise: str | None = None,
+) -> NamedGraph:
+    """Read a text table with a row per edge: two nodes, perhaps a weight."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    named = any(name is not None for name in (source, target, weight))
+    look = tables.layout(path, (*SOURCE[:3], *TARGET[:3], *WEIGHT[:1]), True if named else None)
+    names = look.names or tuple(f"column {k + 1}" for k in range(look.width))
+    if look.width < 2:
+        raise InputError(
+            f"{path}, line {look.skipped + 1}: one field where two nodes are expected. Put source, "
+            "target and perhaps a weight on every line, between commas or tabs."
+        )
+    try:
+        i, j, k = _columns(names, source, target, weight)
+    except InputError as error:
+        raise InputError(f"{path}: {error}.") from None
+    integers = look.integers(i) and look.integers(j) and tables.canonical(path)
+    weights = {} if k is None else {k: pa.float64()}
+    try:
+        node = pa.int64() if integers else pa.string()
+        chunks = tables.read(path, look, {i: node, j: node, **weights})
+    except InputError:
+        if not integers:
+            raise  # else numbers at first, text later on
+        chunks = tables.read(path, look, {i: pa.string(), j: pa.string(), **weights})
+    if not chunks[0]:
+        raise InputError(f"{path} has a header and no edges.")
+    return _graph(chunks, _Place(path, look.skipped), symmetrise)
+
+
+def from_arrow(
+    table: Any,
+    where: str,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    symmetrise: str | None = None,
+) -> NamedGraph:
+    """Read an Arrow table with a row per edge."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    if table.num_columns < 2:
+        raise InputError(f"{where}: {table.num_columns} column where two nodes are expected.")
+    try:
+        places = _columns(table.column_names, source, target, weight)
+    except InputError as error:
+        raise InputError(f"{where}: {error}.") from None
+    columns = [table.column(k) for k in places if k is not None]
+    for k, column in enumerate(columns):
+        if column.null_count:
+            row = int(np.flatnonzero(column.is_null().to_numpy())[0])
+            raise InputError(
+                f"{where}, row {row + 1}: {'no node' if k < 2 else 'no weight'} in column "
+                f"{table.column_names[places[k]]!r}. Fill it in, or leave the row out."
+            )
+    if any(not pa.types.is_integer(column.type) for column in columns[:2]):
+        columns[:2] = [column.cast(pa.string()) for column in columns[:2]]
+    if len(columns) == 3:
+        try:
+            columns[2] = columns[2].cast(pa.float64())
+        except pa.ArrowInvalid as error:
+            raise InputError(f"{where}: the weights are no numbers ({error}).") from error
+    if not table.num_rows:
+        raise InputError(f"{where} has no rows.")
+    return _graph([column.chunks for column in columns], _Place(where), symmetrise)
+
+
+def _columns(
+    names: Sequence[str], source: str | None, target: str | None, weight: str | None
+) -> tuple[int, int, int | None]:
+    i = tables.column(names, source, SOURCE, 0)
+    j = tables.column(names, target, TARGET, 1 if i == 0 else 0)
+    if i == j:
+        raise InputError(f"source and target are both column {names[i]!r}; name two columns")
+    third = 2 if (i, j) == (0, 1) and len(names) == 3 else -1
+    k = tables.column(names, weight, WEIGHT, third)
+    return i, j, k if k >= 0 else None
+
+
+class _Place(NamedTuple):
+    """Where a table is from, and the lines of a file before its first row."""
+
+    where: Path | str
+    before: int = 0
+
+    def row(self, k: int) -> str:
+        """Name a row by its line."""
+        if isinstance(self.where, Path):
+            return f"{self.where}, line {line_of(self.where, self.before, k)}"
+        return f"{self.where}, row {k + 1}"
+
+
+def _graph(chunks: list[list[Any]], place: _Place, symmetrise: str | None) -> NamedGraph:
+    weights = None
+    if len(chunks) == 3:
+        weights = np.concatenate([np.asarray(chunk) for chunk in chunks.pop()])
+        _check_weights(weights, place)
+    ends, names = _numbered(chunks)
+    if names.dtype == object and (empty := np.flatnonzero(names == "")).size:
+        row = min(int(np.argmax(end == empty[0])) for end in ends if (end == empty[0]).any())
+        raise InputError(f"{place.row(row)}: a node without a name. Name it, or drop the line.")
+    del chunks
+    try:
+        found = assemble(ends[0], ends[1], weights, len(names), symmetrise=symmetrise)
+    except DirectedError as error:
+        raise directed(error, names, str(place.where)) from None
+    return NamedGraph(found.W, names, found.notes)
+
+
+def _check_weights(weights: NDArray[np.float64], place: _Place) -> None:
+    bad = ~((weights >= 0) & (weights < np.inf))
+    if bad.any():
+        k = int(np.flatnonzero(bad)[0])
+        what = "negative" if weights[k] < 0 else "not finite"
+        raise InputError(
+            f"{place.row(k)}: weight {weights[k]:g} is {what} ({int(bad.sum())} such in all). "
+            "Weights say how alike two nodes are: give finite numbers of 0 or more."
+        )
+
+
+def _numbered(chunks: list[list[Any]]) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+    """Return both columns with the nodes numbered: numbers ascending, text as it comes."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    if not pa.types.is_integer(chunks[0][0].type):
+        count = sum(len(chunk) for chunk in chunks[0])
+        coded = pa.chunked_array([*chunks[0], *chunks[1]]).dictionary_encode().unify_dictionaries()
+        codes = np.concatenate([np.asarray(chunk.indices) for chunk in coded.chunks])
+        names = np.array(coded.chunk(0).dictionary.to_pylist(), dtype=object)
+        return [codes[:count], codes[count:]], names
+    ends = [_joined(column) for column in chunks]
+    least, most = min(int(e.min()) for e in ends), max(int(e.max()) for e in ends)
+    if least >= 0 and most < _DENSE * len(ends[0]) + 2**20:
+        there = np.zeros(most + 1, dtype=bool)
+        for end in ends:
+            there[end] = True
+        names = np.flatnonzero(there)
+        if len(names) <= most:
+            place = np.cumsum(there, dtype=np.int32 if most < 2**31 else np.int64) - 1
+            ends = [place[end] for end in ends]
+        return ends, names
+    names = np.unique(np.concatenate([np.unique(end) for end in ends]))
+    return [np.searchsorted(names, end) for end in ends], names
+
+
+def _joined(chunks: list[Any]) -> NDArray[Any]:
+    """Put chunks of integers together, in 32 bits where they fit."""
+    arrays = []
+    for k, chunk in enumerate(chunks):
+        array = np.asarray(chunk)
+        fits = array.size == 0 or (array.min() >= 0 and array.max() < 2**31)
+        arrays.append(array.astype(np.int32 if fits else np.int64))
+        chunks[k] = None  # memory: the chunk is not needed any more
+    return np.concatenate(arrays)

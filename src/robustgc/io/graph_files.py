@@ -1,0 +1,156 @@
+"""Graph files of others: GraphML, GML, Matrix Market, scipy, node-link JSON, folders."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from robustgc.csr import CSR
+from robustgc.io import edge_tables, objects, tables
+from robustgc.io.named import NamedGraph
+from robustgc.io.opening import InputError, check_file, kind, opened
+
+
+def read_graph(
+    path: Path,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    symmetrise: str | None = None,
+) -> NamedGraph:
+    """Read a graph from a file, by its ending, or from a folder that `build_csr` wrote.
+
+    Parameters
+    ----------
+    path : Path
+        .csv, .tsv, .txt, .edges, .parquet with a row per edge; .graphml, .gml, .mtx, .npz, .json;
+        text also with .gz or .zst.
+    source, target, weight : str or None
+        Names of the columns of a table, and of the edge attribute of other files.
+    symmetrise : {None, "mean", "max", "sum"}
+        What to do where the two directions of an edge differ; None: refuse.
+    """
+    if path.is_dir():
+        return _folder(path)
+    ending = kind(path)
+    columns = {"source": source, "target": target, "weight": weight, "symmetrise": symmetrise}
+    if ending in tables.TEXT:
+        return edge_tables.read_text(path, **columns)
+    if ending in tables.PARQUET:
+        return edge_tables.from_arrow(tables.parquet(path), str(path), **columns)
+    check_file(path)
+    reader = READERS.get(ending)
+    if reader is None:
+        known = ", ".join([*tables.TEXT, *tables.PARQUET, *READERS])
+        raise InputError(
+            f"{path}: files that end in {ending or 'nothing'!r} are unknown; known are {known}, "
+            "also with .gz or .zst, and folders that `robustgc convert` wrote. Rename or convert "
+            "it."
+        )
+    return reader(path, weight or "weight", symmetrise)
+
+
+def _folder(path: Path) -> NamedGraph:
+    try:
+        graph = CSR.open(path)
+    except (OSError, ValueError) as error:
+        raise InputError(str(error)) from error
+    names = path / "names.json"
+    if not names.is_file():
+        return NamedGraph(graph, np.arange(graph.shape[0]))
+    known = np.array(json.loads(names.read_text(encoding="utf-8")), dtype=object)
+    if len(known) != graph.shape[0]:
+        raise InputError(
+            f"{names} has {len(known)} names for {graph.shape[0]} nodes. Write the folder again."
+        )
+    return NamedGraph(graph, known)
+
+
+def _networkx(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
+    import networkx as nx  # noqa: PLC0415
+
+    with opened(path) as stream:
+        text = stream.read()
+    try:
+        if kind(path) == ".graphml":
+            graph = nx.read_graphml(io.BytesIO(text))
+        else:
+            graph = _gml(nx, text.decode("utf-8").splitlines())
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 (byte {error.start}). Save it as UTF-8.") from error
+    except Exception as error:  # the parsers raise what they like
+        raise InputError(
+            f"{path} is not the {kind(path)[1:].upper()} file that its ending says, or is cut "
+            f"short ({type(error).__name__}: {error})."
+        ) from error
+    return objects.from_networkx(graph, weight=weight, symmetrise=symmetrise, where=str(path))
+
+
+def _gml(nx: Any, lines: list[str]) -> Any:
+    try:
+        return nx.parse_gml(lines, label="label")
+    except nx.NetworkXError:  # no labels, or two alike: the numbers of the nodes then
+        return nx.parse_gml(lines, label="id")
+
+
+def _node_link(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
+    with opened(path) as stream:
+        text = stream.read()
+    try:
+        data = json.loads(text)
+    except (ValueError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is no JSON ({error}).") from error
+    links = data.get("links", data.get("edges")) if isinstance(data, dict) else None
+    nodes = data.get("nodes") if isinstance(data, dict) else None
+    if not isinstance(links, list) or not isinstance(nodes, list):
+        raise InputError(
+            f"{path} is no node-link JSON: it needs lists `nodes` and `links` (or `edges`), as "
+            "NetworkX's node_link_data writes them."
+        )
+    try:
+        names = [node["id"] for node in nodes]
+        edges = [(link["source"], link["target"], link.get(weight)) for link in links]
+    except (KeyError, TypeError) as error:
+        raise InputError(
+            f"{path}: every node needs an `id`, every link a `source` and a `target` ({error})."
+        ) from error
+    found = sorted({key for node in nodes for key in node if key != "id"})
+    attributes = {key: [node.get(key) for node in nodes] for key in found}
+    return objects.from_edges(names, edges, attributes, symmetrise=symmetrise, where=str(path))
+
+
+def _matrix_market(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
+    import scipy.io  # noqa: PLC0415
+
+    with opened(path) as stream:
+        text = io.BytesIO(stream.read())
+    try:
+        matrix = scipy.io.mmread(text)
+    except Exception as error:
+        raise InputError(f"{path} is no Matrix Market file, or is cut short ({error}).") from error
+    return objects.from_matrix(matrix, symmetrise=symmetrise, where=str(path))
+
+
+def _scipy(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
+    try:
+        matrix = sp.load_npz(path)
+    except Exception as error:
+        raise InputError(
+            f"{path} is no sparse matrix that scipy.sparse.save_npz wrote, or is cut short "
+            f"({error}). For points use --points."
+        ) from error
+    return objects.from_matrix(matrix, symmetrise=symmetrise, where=str(path))
+
+
+READERS: dict[str, Callable[[Path, str, str | None], NamedGraph]] = {
+    ".graphml": _networkx,
+    ".gml": _networkx,
+    ".mtx": _matrix_market,
+    ".npz": _scipy,
+    ".json": _node_link,
+}

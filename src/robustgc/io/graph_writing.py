@@ -1,0 +1,79 @@
+"""Graphs to files and folders, whole or not at all."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+
+from robustgc.csr import CSR, new_folder, write_manifest
+from robustgc.io.named import NamedGraph
+from robustgc.io.opening import InputError, check_target, kind, replacing
+from robustgc.io.tables import PARQUET
+from robustgc.io.writing import write_table
+from robustgc.weights import check_weights
+
+TABLES = (".csv", ".tsv", *PARQUET)
+
+
+def write_graph(graph: NamedGraph, path: Path) -> None:
+    """Write a graph by the ending of the path; without a known one, a folder."""
+    W = check_weights(graph.W)
+    ending = kind(path)
+    if ending in TABLES:
+        _table(W, graph.names, path)
+    elif ending in (".npz", ".mtx"):
+        _matrix(W, graph, path)
+    elif ending:
+        raise InputError(
+            f"{path}: graphs are written as {', '.join(TABLES)}, .npz, .mtx, or as a folder (a "
+            "name without an ending)."
+        )
+    else:
+        _folder(W if isinstance(W, CSR) else CSR.from_scipy(sp.csr_array(W)), graph, path)
+
+
+def _table(W: Any, names: Any, path: Path) -> None:
+    upper = sp.triu(_scipy(W), format="coo")  # every edge once
+    columns = {"source": names[upper.row], "target": names[upper.col]}
+    if not (upper.data == 1).all():
+        columns["weight"] = upper.data
+    write_table(path, columns)
+
+
+def _matrix(W: Any, graph: NamedGraph, path: Path) -> None:
+    check_target(path)
+    with replacing(path) as file:
+        if kind(path) == ".npz":
+            sp.save_npz(file, _scipy(W))
+        else:
+            scipy.io.mmwrite(file, _scipy(W), symmetry="symmetric")
+    if not _counted(graph.names):
+        beside = path.with_name(path.name + ".names.csv")
+        write_table(beside, {"row": np.arange(len(graph.names)), "node": graph.names})
+
+
+def _folder(W: CSR, graph: NamedGraph, path: Path) -> None:
+    try:
+        with new_folder(path) as partial:
+            np.save(partial / "indptr.npy", W.indptr)
+            np.save(partial / "indices.npy", W.indices)
+            if W.data is not None:
+                np.save(partial / "data.npy", W.data)
+            if not _counted(graph.names):
+                text = json.dumps(graph.names.tolist(), ensure_ascii=False)
+                (partial / "names.json").write_text(text, encoding="utf-8")
+            write_manifest(partial, W.shape[0], W.nnz, None if W.data is None else W.data.dtype)
+    except OSError as error:
+        raise InputError(f"{path} was not written: {error}") from error
+
+
+def _counted(names: Any) -> bool:
+    """Whether the names are the numbers that nodes have anyway."""
+    return names.dtype.kind in "iu" and bool((names == np.arange(len(names))).all())
+
+
+def _scipy(W: Any) -> Any:
+    return W.to_scipy() if isinstance(W, CSR) else sp.csr_array(W)

@@ -1,0 +1,141 @@
+"""Labels from tables, mappings and node attributes -> one per node of a graph."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc.io import tables
+from robustgc.io.named import NamedGraph, positions
+from robustgc.io.opening import InputError, kind
+
+NODE = ("node", "id", "name", "node_id", "nodeid", "vertex", "row")
+LABEL = ("label", "class", "y", "target", "category", "given")
+FEW = 5  # examples in a message
+
+
+class LabelTable:
+    """Nodes with their labels, row by row, and where they are from."""
+
+    def __init__(self, nodes: Any, labels: Sequence[Any], where: str, first: int = 1) -> None:
+        self.nodes, self.labels, self.where, self._first = nodes, labels, where, first
+
+    def row(self, k: int) -> str:
+        """Name a row."""
+        return f"line {self._first + k}" if self._first > 1 else f"row {k + 1}"
+
+
+def read_labels(path: Path, *, node: str | None = None, label: str | None = None) -> LabelTable:
+    """Read a table with a row per label: the node and its class."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    ending = kind(path)
+    if ending in tables.PARQUET:
+        return _of_arrow(tables.parquet(path), str(path), node, label)
+    if ending not in tables.TEXT:
+        raise InputError(
+            f"{path}: labels come as {', '.join((*tables.TEXT, *tables.PARQUET))}, also with .gz "
+            f"or .zst, not as {ending or 'a file without an ending'}."
+        )
+    named = node is not None or label is not None
+    look = tables.layout(path, (*NODE[:4], *LABEL[:2]), True if named else None)
+    i, j = _columns(look.names, look.width, str(path), node, label)
+    chunks = tables.read(path, look, {i: pa.string(), j: pa.string()})
+    nodes = pa.chunked_array(chunks[0], type=pa.string())
+    labels = [value for chunk in chunks[1] for value in chunk.to_pylist()]
+    return LabelTable(nodes, labels, str(path), look.skipped + 1)
+
+
+def _of_arrow(table: Any, where: str, node: str | None, label: str | None) -> LabelTable:
+    i, j = _columns(table.column_names, table.num_columns, where, node, label)
+    return LabelTable(table.column(i), table.column(j).to_pylist(), where)
+
+
+def _columns(
+    names: Sequence[str] | None, width: int, where: str, node: str | None, label: str | None
+) -> tuple[int, int]:
+    if width < 2:
+        raise InputError(f"{where}: {width} column where node and label are expected.")
+    known = names or [f"column {k + 1}" for k in range(width)]
+    try:
+        j = tables.column(known, label, LABEL, 1)
+        i = tables.column(known, node, NODE, 1 if j == 0 else 0)
+    except InputError as error:
+        raise InputError(f"{where}: {error}.") from None
+    if i == j:
+        raise InputError(f"{where}: node and label are both column {known[i]!r}; name two columns.")
+    return i, j
+
+
+def label_table(labels: Any) -> LabelTable:
+    """Read labels from a mapping, a table, or a Series whose index has the nodes."""
+    home = type(labels).__module__.split(".")[0]
+    if isinstance(labels, Mapping):
+        return LabelTable(list(labels), list(labels.values()), "The labels")
+    if home == "pandas" and labels.ndim == 1:
+        return LabelTable(labels.index.tolist(), labels.tolist(), "The labels")
+    if home in ("pandas", "polars", "pyarrow"):
+        from robustgc.io.objects import arrow_table  # noqa: PLC0415
+
+        return _of_arrow(arrow_table(labels, home), "The labels", None, None)
+    raise InputError(
+        f"Labels of type {type(labels).__name__} are unknown; pass a mapping from node to label, a "
+        "Series, a table with columns node and label, a list with an entry per node (None: no "
+        "label), or the name of a node attribute."
+    )
+
+
+def attached(
+    table: LabelTable, graph: NamedGraph, *, ignore_unknown: bool = False
+) -> tuple[NDArray[np.object_], tuple[str, ...]]:
+    """Return the label of every node, None where there is none; and what was noticed."""
+    place = positions(table.nodes, graph.names)
+    notes = []
+    lost = np.flatnonzero(place < 0)
+    if lost.size:
+        some = ", ".join(str(_at(table.nodes, int(k))) for k in lost[:FEW])
+        text = f"{lost.size} of {len(place)} labelled nodes are not in the graph"
+        if not ignore_unknown or lost.size == len(place):
+            raise InputError(
+                f"{table.where}: {text}, first {some}. Check the names (compared as text), or "
+                "leave such labels out with --ignore-unknown (ignore_unknown=True in Python)."
+            )
+        notes.append(f"{text} and were left out, first {some}")
+    y = np.full(len(graph.names), None, dtype=object)
+    seen: dict[int, int] = {}
+    for k, (node, label) in enumerate(zip(place.tolist(), table.labels, strict=True)):
+        if node < 0 or _missing(label):
+            continue
+        if node in seen and y[node] != label:
+            raise InputError(
+                f"{table.where}: node {graph.names[node]} has two labels, {y[node]!r} "
+                f"({table.row(seen[node])}) and {label!r} ({table.row(k)}). Keep one of them."
+            )
+        seen.setdefault(node, k)
+        y[node] = label
+    if not seen:
+        raise InputError(f"{table.where}: there are no labels. Give a class to some nodes.")
+    return y, tuple(notes)
+
+
+def of_attribute(name: str, graph: NamedGraph, where: str) -> LabelTable:
+    """Return the labels that a node attribute has."""
+    if name not in graph.attributes:
+        known = ", ".join(map(repr, graph.attributes)) or "there are none"
+        raise InputError(
+            f"{name!r} is neither a file with labels nor a node attribute of {where} (attributes: "
+            f"{known})."
+        )
+    return LabelTable(graph.names, graph.attributes[name], f"attribute {name!r} of {where}")
+
+
+def _missing(label: Any) -> bool:
+    return label is None or label == "" or (isinstance(label, float) and math.isnan(label))
+
+
+def _at(nodes: Any, k: int) -> Any:
+    value = nodes[k]
+    return value.as_py() if hasattr(value, "as_py") else value

@@ -1,0 +1,67 @@
+"""A graph whose nodes have names, and the names in number."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc.weights import Weights
+
+
+@dataclass(frozen=True)
+class NamedGraph:
+    """Weights, and what the user calls the nodes.
+
+    Attributes
+    ----------
+    W : weights
+        Not checked yet.
+    names : ndarray, shape (N,)
+        Integers or text, no two the same.
+    notes : tuple of str
+        What the user should know of how the graph was read.
+    attributes : mapping
+        From the name of a node attribute to a value per node, None where it is missing.
+    """
+
+    W: Weights
+    names: NDArray[Any]
+    notes: tuple[str, ...] = ()
+    attributes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    @property
+    def n_edges(self) -> int:
+        """Edges, a self-loop counting as one."""
+        loops = int(np.count_nonzero(self.W.diagonal()))
+        return (int(self.W.nnz) + loops) // 2
+
+
+def positions(wanted: Any, names: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the number of every wanted name, -1 where there is none.
+
+    Names are compared as text: 7 in a table of numbers is "7" in one of text.
+    """
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    asked, known = _arrow(wanted), _arrow(names)
+    if asked.type != known.type:
+        asked, known = asked.cast(pa.string()), known.cast(pa.string())
+    found = pc.index_in(asked, value_set=known)
+    return np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _arrow(values: Any) -> Any:
+    """Return names as an Arrow array: whole numbers, or text."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if not isinstance(values, pa.Array):
+        array = np.asarray(values)
+        if array.dtype.kind in "iu":
+            return pa.array(array.astype(np.int64))
+        return pa.array([str(value) for value in array.tolist()], type=pa.string())
+    return values.cast(pa.int64()) if pa.types.is_integer(values.type) else values.cast(pa.string())

@@ -1,0 +1,178 @@
+"""Graph objects of other libraries -> a graph with named nodes; none of them is imported here."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from robustgc.csr import CSR
+from robustgc.io.assembling import DirectedError, assemble, directed
+from robustgc.io.edge_tables import from_arrow
+from robustgc.io.named import NamedGraph
+from robustgc.io.opening import InputError
+
+KINDS = (
+    "a NetworkX or igraph graph, a scipy matrix or numpy array of weights, a robustgc.CSR, a "
+    "pandas, polars or pyarrow table of edges, a PyTorch Geometric Data, or an edge_index of shape "
+    "(2, edges)"
+)
+
+
+def named_graph(
+    graph: Any, *, weight: str | None = None, symmetrise: str | None = None
+) -> NamedGraph:
+    """Read any graph object."""
+    if isinstance(graph, NamedGraph):
+        return graph
+    home = type(graph).__module__.split(".")[0]
+    if home == "torch":
+        graph = graph.detach().cpu().numpy()
+    if isinstance(graph, CSR):
+        found = NamedGraph(graph, np.arange(graph.shape[0]))
+    elif home == "networkx" or (hasattr(graph, "adj") and hasattr(graph, "is_multigraph")):
+        found = from_networkx(graph, weight=weight or "weight", symmetrise=symmetrise)
+    elif home == "igraph":
+        found = _from_igraph(graph, weight or "weight", symmetrise)
+    elif home in ("pandas", "polars", "pyarrow"):
+        table = arrow_table(graph, home)
+        found = from_arrow(table, "The table", weight=weight, symmetrise=symmetrise)
+    elif hasattr(graph, "edge_index"):
+        found = _from_torch(graph, symmetrise)
+    elif sp.issparse(graph):
+        found = from_matrix(graph, symmetrise=symmetrise)
+    elif isinstance(graph, tuple | list | np.ndarray):
+        found = _from_arrays(graph, symmetrise)
+    else:
+        raise InputError(f"A graph of type {type(graph).__name__} is unknown; pass {KINDS}.")
+    return found
+
+
+def from_networkx(
+    graph: Any, *, weight: str, symmetrise: str | None, where: str = "The graph"
+) -> NamedGraph:
+    """Read a NetworkX graph: `weight` is the edge attribute, 1 where it is missing."""
+    names = list(graph.nodes)
+    edges = ((u, v, data.get(weight)) for u, v, data in graph.edges(data=True))
+    keys = sorted({key for _, data in graph.nodes(data=True) for key in data}, key=str)
+    attributes = {str(key): [data.get(key) for _, data in graph.nodes(data=True)] for key in keys}
+    return from_edges(names, edges, attributes, symmetrise=symmetrise, where=where)
+
+
+def from_edges(
+    names: Sequence[Any],
+    edges: Iterable[tuple[Any, Any, Any]],
+    attributes: Mapping[str, Sequence[Any]],
+    *,
+    symmetrise: str | None,
+    where: str,
+) -> NamedGraph:
+    """Put triples (node, node, weight or None) together."""
+    place = {name: k for k, name in enumerate(names)}
+    if len(place) < len(names):
+        raise InputError(f"{where}: {len(names) - len(place)} nodes have the name of another one.")
+    sources, targets, values = [], [], []
+    for u, v, w in edges:
+        if u not in place or v not in place:
+            lost = u if u not in place else v
+            raise InputError(f"{where}: the edge {u!r} - {v!r} has the unknown node {lost!r}.")
+        try:
+            values.append(1.0 if w is None else float(w))
+        except (TypeError, ValueError):
+            raise InputError(
+                f"{where}: the weight {w!r} of the edge {u!r} - {v!r} is no number."
+            ) from None
+        sources.append(place[u])
+        targets.append(place[v])
+    weights = np.array(values)
+    bad = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
+    if bad.size:
+        k = int(bad[0])
+        raise InputError(
+            f"{where}: the edge {names[sources[k]]!r} - {names[targets[k]]!r} has weight "
+            f"{weights[k]:g} ({bad.size} such in all). Give finite numbers of 0 or more."
+        )
+    ends = (np.array(sources, dtype=np.int64), np.array(targets, dtype=np.int64))
+    try:
+        found = assemble(*ends, weights, len(names), symmetrise=symmetrise)
+    except DirectedError as error:
+        raise directed(error, names, where) from None
+    return NamedGraph(found.W, _named(names), found.notes, attributes)
+
+
+def from_matrix(matrix: Any, *, symmetrise: str | None, where: str = "The matrix") -> NamedGraph:
+    """Read weights from a scipy matrix or an array; it must be symmetric, or made so."""
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"{where} has shape {matrix.shape}; weights are a square matrix.")
+    if symmetrise is None:  # checked by the estimator
+        W = matrix if not sp.issparse(matrix) else sp.csr_array(matrix)
+        return NamedGraph(W, np.arange(matrix.shape[0]))
+    A = sp.coo_array(matrix)
+    found = assemble(
+        A.row, A.col, np.asarray(A.data, dtype=np.float64), A.shape[0], symmetrise=symmetrise
+    )
+    return NamedGraph(found.W, np.arange(A.shape[0]), found.notes)
+
+
+def _from_igraph(graph: Any, weight: str, symmetrise: str | None) -> NamedGraph:
+    attributes = {name: graph.vs[name] for name in graph.vs.attributes()}
+    names = attributes.pop("name", None) or list(range(graph.vcount()))
+    values = graph.es[weight] if weight in graph.es.attributes() else [None] * graph.ecount()
+    edges = (
+        (names[u], names[v], w) for (u, v), w in zip(graph.get_edgelist(), values, strict=True)
+    )
+    return from_edges(names, edges, attributes, symmetrise=symmetrise, where="The graph")
+
+
+def _from_torch(data: Any, symmetrise: str | None) -> NamedGraph:
+    pairs = np.asarray(data.edge_index.detach().cpu().numpy())
+    weights = getattr(data, "edge_weight", None)
+    n_nodes = getattr(data, "num_nodes", None)
+    values = None if weights is None else weights.detach().cpu().numpy().astype(np.float64)
+    return _from_pairs(pairs, values, n_nodes, symmetrise)
+
+
+def _from_arrays(graph: Any, symmetrise: str | None) -> NamedGraph:
+    array = np.asarray(graph)
+    if array.ndim == 2 and array.shape[0] == 2 != array.shape[1] and array.dtype.kind in "iu":
+        return _from_pairs(array, None, None, symmetrise)
+    return from_matrix(array, symmetrise=symmetrise)
+
+
+def _from_pairs(
+    pairs: Any, weights: Any, n_nodes: int | None, symmetrise: str | None
+) -> NamedGraph:
+    if pairs.size == 0:
+        raise InputError("The graph has no edges.")
+    count = int(pairs.max()) + 1 if n_nodes is None else int(n_nodes)
+    if pairs.min() < 0 or pairs.max() >= count:
+        raise InputError(
+            f"edge_index has nodes from {pairs.min()} to {pairs.max()}; allowed are 0 to "
+            f"{count - 1}."
+        )
+    names = np.arange(count)
+    try:
+        found = assemble(pairs[0], pairs[1], weights, count, symmetrise=symmetrise)
+    except DirectedError as error:
+        raise directed(error, names, "The graph") from None
+    return NamedGraph(found.W, names, found.notes)
+
+
+def arrow_table(frame: Any, home: str) -> Any:
+    """Return a frame of another library as an Arrow table."""
+    if home == "pyarrow":
+        return frame
+    if home == "polars":
+        return frame.to_arrow()
+    import pyarrow as pa  # noqa: PLC0415
+
+    return pa.Table.from_pandas(frame, preserve_index=False)
+
+
+def _named(names: Sequence[Any]) -> Any:
+    """Return names as whole numbers if all are, else as they are."""
+    if all(isinstance(name, int) and not isinstance(name, bool) for name in names):
+        return np.array(names, dtype=np.int64)
+    out = np.empty(len(names), dtype=object)
+    out[:] = names
+    return out

@@ -1,0 +1,117 @@
+"""Files: what kind they are, opened whether compressed or not, written whole or not at all."""
+
+import errno
+import os
+import secrets
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
+
+SQUEEZED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
+
+
+class InputError(ValueError):
+    """A file or table that cannot be used; the text says where, why, and what to do."""
+
+
+def kind(path: Path) -> str:
+    """Return the ending of a file that says what it is, without that of its compression."""
+    name = path.name.lower()
+    for ending in SQUEEZED:
+        name = name.removesuffix(ending)
+    return Path(name).suffix
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is no file, cannot be read, or has nothing in it."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file.")
+    try:
+        with path.open("rb") as file:
+            if not file.read(1):
+                raise InputError(f"{path} is empty; check that it was written to the end.")
+    except FileNotFoundError as error:
+        raise InputError(f"{path} does not exist; check the name{_near(path)}.") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _near(path: Path) -> str:
+    """Name a file beside it that may be meant."""
+    import difflib  # noqa: PLC0415 (only to help)
+
+    if not path.parent.is_dir():
+        return f": there is no folder {path.parent}"
+    beside = [other.name for other in path.parent.iterdir()]
+    close = difflib.get_close_matches(path.name, beside, n=1)
+    return f" (is it {close[0]}?)" if close else ""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    """Give a stream of bytes, unpacked by the ending of the file."""
+    import pyarrow as pa  # noqa: PLC0415 (`import robustgc` must not wait for it)
+
+    check_file(path)
+    squeezed = SQUEEZED.get(path.suffix.lower())
+    try:
+        with pa.OSFile(str(path)) as file:
+            if squeezed is None:
+                yield file
+            else:
+                with pa.CompressedInputStream(file, squeezed) as stream:
+                    yield stream
+    except (OSError, zlib.error, EOFError) as error:
+        if squeezed is None:
+            raise
+        raise InputError(
+            f"{path} is not what its ending says, or is cut short: it cannot be unpacked as "
+            f"{squeezed} ({error}). Write it again, or rename it."
+        ) from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Give a file to write beside `path`, moved there at the end: the old one, or all of the new.
+
+    Raises
+    ------
+    InputError
+        The folder is not there or cannot be written, or the disk is full.
+    """
+    check_target(path)
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    try:
+        with partial.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        _explain(path, error)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def check_target(path: Path) -> None:
+    """Refuse, before the work, a place where nothing can be written."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file to write.")
+    if not path.parent.is_dir():
+        raise InputError(
+            f"{path} cannot be written: there is no folder {path.parent}. Make it first."
+        )
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(
+            f"{path} cannot be written: no permission in {path.parent}. Choose another folder."
+        )
+
+
+def _explain(path: Path, error: OSError) -> NoReturn:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    cure = "make room, or choose another disk" if full else "choose another place"
+    raise InputError(
+        f"{path} was not written: {error.strerror or error}. Nothing was left there; {cure}."
+    ) from error

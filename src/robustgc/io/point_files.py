@@ -1,0 +1,181 @@
+"""Points from CSV, Parquet, .npy and .npz: a row per point, with its name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc.io import tables
+from robustgc.io.opening import InputError, check_file, kind
+
+NAME = ("id", "node", "name", "node_id", "point", "index")
+
+
+@dataclass(frozen=True)
+class NamedPoints:
+    """Points, what the user calls them, and the columns they have."""
+
+    X: NDArray[np.float64]
+    names: NDArray[Any]
+    columns: tuple[str, ...]
+
+
+def read_points(
+    path: Path, *, name: str | None = None, columns: Sequence[str] | None = None
+) -> NamedPoints:
+    """Read points.
+
+    Parameters
+    ----------
+    path : Path
+        .csv, .tsv, .txt, .parquet with a header or without; .npy; .npz with one array, or `X` and
+        perhaps `names`.
+    name : str or None
+        The column with the names of the points. None: one with a usual name (id, node, name), or
+        else row numbers from 0.
+    columns : sequence of str or None
+        The columns that count; None: all others.
+    """
+    ending = kind(path)
+    if ending in (".npy", ".npz"):
+        return _numpy(path, name, columns)
+    if ending in tables.PARQUET:
+        table = tables.parquet(path)
+        names = table.column_names
+        values = {k: table.column(k) for k in range(table.num_columns)}
+        return _points(path, names, values, name, columns, 0)
+    if ending not in tables.TEXT:
+        known = ", ".join([*tables.TEXT, *tables.PARQUET, ".npy", ".npz"])
+        raise InputError(f"{path}: points come as {known}, not as {ending or 'nothing known'}.")
+    return _text(path, name, columns)
+
+
+def _text(path: Path, name: str | None, columns: Sequence[str] | None) -> NamedPoints:
+    import pyarrow as pa  # noqa: PLC0415
+
+    look = tables.layout(path, NAME[:3], True if name or columns else None)
+    names = look.names or tuple(f"column {k + 1}" for k in range(look.width))
+    label, chosen = _choice(path, names, name, columns)
+    types = {k: pa.float64() for k in chosen}
+    if label is not None:
+        types[label] = pa.string()
+    chunks = tables.read(path, look, types)
+    if not chunks[0]:
+        raise InputError(f"{path} has a header and no points.")
+    values = {k: pa.chunked_array(part) for k, part in zip(types, chunks, strict=True)}
+    return _points(path, names, values, name, columns, look.skipped)
+
+
+def _choice(
+    path: Path, names: Sequence[str], name: str | None, columns: Sequence[str] | None
+) -> tuple[int | None, list[int]]:
+    try:
+        label = tables.column(names, name, NAME, -1)
+        chosen = [tables.column(names, wanted, (), 0) for wanted in columns or ()]
+    except InputError as error:
+        raise InputError(f"{path}: {error}.") from None
+    rest = [k for k in range(len(names)) if k != label]
+    if not (chosen or rest):
+        raise InputError(f"{path} has names and no columns with numbers.")
+    return (None if label < 0 else label), chosen or rest
+
+
+def _points(
+    path: Path,
+    names: Sequence[str],
+    values: dict[int, Any],
+    name: str | None,
+    columns: Sequence[str] | None,
+    before: int,
+) -> NamedPoints:
+    import pyarrow as pa  # noqa: PLC0415
+
+    label, chosen = _choice(path, names, name, columns)
+    X = np.empty((len(next(iter(values.values()))), len(chosen)))
+    for j, k in enumerate(chosen):
+        try:
+            X[:, j] = values[k].cast(pa.float64()).to_numpy()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise InputError(
+                f"{path}: column {names[k]!r} holds {values[k].type}, not numbers. Choose columns "
+                "with --columns, or name the one with the points' names with --id."
+            ) from None
+    where = "line" if before else "row"
+    check_values(X, [names[k] for k in chosen], str(path), where, before + 1)
+    if label is None:
+        return NamedPoints(X, np.arange(len(X)), tuple(names[k] for k in chosen))
+    found = np.array(values[label].to_pylist(), dtype=object)
+    _check_names(path, found)
+    return NamedPoints(X, found, tuple(names[k] for k in chosen))
+
+
+def check_values(
+    X: NDArray[np.float64], names: Sequence[str], where: str, row: str, first: int
+) -> None:
+    """Refuse values that are missing or not finite, with their place."""
+    bad = np.argwhere(~np.isfinite(X))
+    if len(bad):
+        i, j = bad[0]
+        what = "missing" if np.isnan(X[i, j]) else "infinite"
+        raise InputError(
+            f"{where}, {row} {i + first}, column {names[j]!r}: the value is {what} ({len(bad)} "
+            "such in all). Fill in the values, or leave out such rows or columns (--columns)."
+        )
+
+
+def _check_names(path: Path, names: NDArray[np.object_]) -> None:
+    seen: dict[Any, int] = {}
+    for k, name in enumerate(names.tolist()):
+        if name is None or name == "":
+            raise InputError(f"{path}, row {k + 1}: a point without a name. Name it.")
+        if seen.setdefault(name, k) != k:
+            raise InputError(
+                f"{path}: rows {seen[name] + 1} and {k + 1} have the same name {name!r}. Names "
+                "must differ; without a column of names rows are numbered from 0."
+            )
+
+
+def _numpy(path: Path, name: str | None, columns: Sequence[str] | None) -> NamedPoints:
+    check_file(path)
+    if name or columns:
+        raise InputError(f"{path}: an array has no named columns; leave out --id and --columns.")
+    try:
+        found = np.load(path, allow_pickle=False)
+        arrays = {"X": found} if isinstance(found, np.ndarray) else {k: found[k] for k in found}
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"{path} is no array that numpy.save wrote ({error}).") from error
+    X = arrays.get("X", next(iter(arrays.values())) if len(arrays) == 1 else None)
+    if X is None:
+        raise InputError(f"{path} has arrays {', '.join(arrays)}; call the points X.")
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise InputError(
+            f"{path} has an array of shape {X.shape} and type {X.dtype}; points are numbers, a "
+            "row each."
+        )
+    X = X.astype(np.float64)
+    labels = tuple(f"column {k + 1}" for k in range(X.shape[1]))
+    check_values(X, labels, str(path), "row", 1)
+    names = arrays.get("names", np.arange(len(X)))
+    if len(names) != len(X):
+        raise InputError(f"{path} has {len(names)} names for {len(X)} points.")
+    return NamedPoints(X, names if names.dtype.kind in "iu" else names.astype(object), labels)
+
+
+def named_points(points: Any) -> NamedPoints:
+    """Read points from an array, or a table of pandas, polars or pyarrow."""
+    home = type(points).__module__.split(".")[0]
+    if home in ("pandas", "polars", "pyarrow"):
+        names = list(map(str, getattr(points, "column_names", None) or list(points.columns)))
+        X = np.asarray(points.to_pandas() if home == "pyarrow" else points, dtype=np.float64)
+        index = points.index.to_numpy() if home == "pandas" else np.arange(len(X))
+    else:
+        X = np.asarray(points, dtype=np.float64)
+        names = [f"column {k + 1}" for k in range(X.shape[1])] if X.ndim == 2 else []
+        index = np.arange(len(X))
+    if X.ndim != 2:
+        raise InputError(f"The points have shape {X.shape}; give a row each.")
+    check_values(X, names, "The points", "row", 1)
+    return NamedPoints(X, index if index.dtype.kind in "iu" else index.astype(object), tuple(names))

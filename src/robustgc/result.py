@@ -1,0 +1,182 @@
+"""One call from a graph, or points, and some labels to all answers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc.audit import LabelIssues
+from robustgc.estimators import RobustGC
+from robustgc.io import frames, label_files, writing
+from robustgc.io.graph_files import read_graph
+from robustgc.io.named import NamedGraph
+from robustgc.io.objects import named_graph
+from robustgc.io.opening import InputError
+from robustgc.io.point_files import NamedPoints, named_points, read_points
+
+GIVEN, PREDICTED, UNLABELLED = "given", "predicted", "unlabelled"
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Answers for all nodes, under the names that the user has for them.
+
+    Attributes
+    ----------
+    estimator : RobustGC
+        Fitted, with all attributes of an estimator.
+    names : ndarray, shape (N,)
+        Of the nodes or points.
+    notes : tuple of str
+        What was noticed while reading: edges added up, self-loops, labels left out.
+    """
+
+    estimator: RobustGC
+    names: NDArray[Any]
+    notes: tuple[str, ...] = ()
+    home: str = ""  # the frame library of the user
+
+    @property
+    def labels(self) -> dict[Any, Any]:
+        """The class of every node that has an answer, by name."""
+        codes = self._codes
+        classes = self.estimator.classes_.tolist()
+        found = zip(self.names.tolist(), codes.tolist(), strict=True)
+        return {name: classes[code] for name, code in found if code >= 0}
+
+    @cached_property
+    def issues(self) -> LabelIssues:
+        """Every given label with the suspicion that it is wrong, the worst first, by name."""
+        return self.estimator.label_issues().renumbered(self.names)
+
+    def columns(self, *, suspicion: bool = True) -> dict[str, Any]:
+        """Return the answers as columns, a row per node in the order of the graph."""
+        clf, codes = self.estimator, self._codes
+        given = clf._labels.codes
+        f = clf.f_.reshape(len(codes), -1)
+        classes = clf.classes_.tolist()
+        status = np.where(given >= 0, GIVEN, np.where(codes >= 0, PREDICTED, UNLABELLED))
+        found: dict[str, Any] = {
+            "node": self.names,
+            "label": [classes[code] if code >= 0 else None for code in codes],
+            "given": [classes[code] if code >= 0 else None for code in given],
+            "status": status,
+            "probability": clf.predict_proba(clf._X).max(axis=1),
+        }
+        if f.shape[1] == 1:
+            found["decision"] = f[:, 0]
+        else:
+            found |= {f"score_{name}": f[:, k] for k, name in enumerate(classes)}
+        found["reason"] = clf.reasons_
+        if suspicion:
+            issues = clf.label_issues()
+            found["suspicion"] = np.full(len(codes), np.nan)
+            found["suspicion"][issues.node] = issues.suspicion
+        return found
+
+    def to_frame(self) -> Any:
+        """Return `columns` in the frame library of the graph or labels; pandas if there is none."""
+        return frames.frame(self.columns(), self.home)
+
+    def write(self, path: str | Path, *, suspicion: bool = True) -> None:
+        """Write `columns` to a .csv or .parquet file, whole or not at all."""
+        writing.write_table(Path(path), self.columns(suspicion=suspicion))
+
+    @property
+    def _codes(self) -> NDArray[np.int64]:
+        return self.estimator._answer.codes
+
+
+def classify(
+    graph: Any = None,
+    labels: Any = None,
+    *,
+    points: Any = None,
+    weight: str | None = None,
+    symmetrise: str | None = None,
+    ignore_unknown: bool = False,
+    **options: Any,
+) -> Result:
+    """Give a class to every node from the labels of a few, some of them wrong.
+
+    Parameters
+    ----------
+    graph : object or path
+        A NetworkX or igraph graph, a scipy matrix or array of weights, a pandas, polars or pyarrow
+        table of edges, a PyTorch Geometric ``Data``, an ``edge_index`` of shape (2, edges), a
+        `CSR`, or the path of a graph file.
+    labels : mapping, Series, table, list, str or path
+        From node to label, or an entry per node (None: no label), or the name of a node attribute
+        of the graph, or the path of a table with columns node and label.
+    points : array, table or path, default=None
+        Points instead of a graph, a row each.
+    weight : str or None
+        Name of the edge attribute, or column, with the weights; None: ``weight``.
+    symmetrise : {None, "mean", "max", "sum"}
+        What to do where the two directions of an edge differ; None: refuse.
+    ignore_unknown : bool
+        Leave out labels of nodes that are not in the graph.
+    **options
+        Parameters of `RobustGC`.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from robustgc import classify
+    >>> classify(nx.path_graph(["a", "b", "c", "d"]), {"a": "red", "d": "blue"}).labels
+    {'a': 'red', 'b': 'red', 'c': 'blue', 'd': 'blue'}
+    """
+    if (graph is None) == (points is None):
+        raise InputError("Pass either a graph or points=, one of the two.")
+    if labels is None:
+        raise InputError("Pass labels: a mapping from node to label, or the path of a table.")
+    if points is not None:
+        found = points if isinstance(points, NamedPoints) else _points(points)
+        y, notes = _labels(labels, NamedGraph(np.zeros((0, 0)), found.names), ignore_unknown)
+        fitted = RobustGC(**options).fit(found.X, y)
+        return Result(fitted, found.names, notes, _home(points, labels))
+    known = (
+        read_graph(Path(graph), weight=weight, symmetrise=symmetrise)
+        if isinstance(graph, str | Path)
+        else named_graph(graph, weight=weight, symmetrise=symmetrise)
+    )
+    y, notes = _labels(labels, known, ignore_unknown)
+    fitted = RobustGC(**{"affinity": "precomputed", **options}).fit(known.W, y)
+    return Result(fitted, known.names, (*known.notes, *notes), _home(graph, labels))
+
+
+def _points(points: Any) -> NamedPoints:
+    return read_points(Path(points)) if isinstance(points, str | Path) else named_points(points)
+
+
+def _labels(labels: Any, graph: NamedGraph, ignore: bool) -> tuple[Any, tuple[str, ...]]:
+    """Return a label per node, and notes."""
+    if isinstance(labels, str) and labels in graph.attributes:
+        table = label_files.of_attribute(labels, graph, "the graph")
+    elif isinstance(labels, str | Path) and Path(labels).exists():
+        table = label_files.read_labels(Path(labels))
+    elif isinstance(labels, str):
+        table = label_files.of_attribute(labels, graph, "the graph")
+    elif isinstance(labels, Path):
+        table = label_files.read_labels(labels)
+    elif isinstance(labels, label_files.LabelTable):
+        table = labels
+    elif isinstance(labels, Sequence | np.ndarray):
+        if len(labels) != len(graph.names):
+            raise InputError(
+                f"{len(labels)} labels for {len(graph.names)} nodes; give one each, None where "
+                "there is none, or a mapping from node to label."
+            )
+        return labels, ()
+    else:
+        table = label_files.label_table(labels)
+    return label_files.attached(table, graph, ignore_unknown=ignore)
+
+
+def _home(*objects: Any) -> str:
+    homes = [type(value).__module__.split(".")[0] for value in objects]
+    return next((home for home in homes if home in ("pandas", "polars", "pyarrow")), "")
