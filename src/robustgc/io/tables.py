@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from robustgc.io.opening import InputError, check_file, kind, opened
 from robustgc.io.reasons import explain
 
@@ -17,6 +19,8 @@ SAMPLE = 2**16  # bytes from which delimiter and header are told
 BLOCK = 2**23  # bytes at a time
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
 _INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})|0")
+_digit = np.isin(np.arange(256), list(b"0123456789"))
+_inside = np.isin(np.arange(256), list(b"0123456789.eE"))
 
 
 @dataclass(frozen=True)
@@ -135,11 +139,14 @@ def read(path: Path, look: Layout, types: dict[int, Any]) -> Any:
 def canonical(path: Path) -> bool:
     """Whether no number starts with a needless 0: read as a number, 007 would lose its name."""
     with opened(path) as stream:
-        end = b"\n"
+        end = b" \n"
         while block := stream.read(BLOCK):
-            if re.search(rb"(?<![0-9.eE])0[0-9]", end + block):
+            text = np.frombuffer(end + block, dtype=np.uint8)
+            zeros = np.flatnonzero(text[1:-1] == ord("0"))  # most of them inside of a number
+            zeros = zeros[_inside[text[zeros]] == 0]
+            if _digit[text[zeros + 2]].any():
                 return False
-            end = block[-1:]
+            end = (end + block)[-2:]
     return True
 
 
