@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,10 @@ def layout(path: Path, words: Sequence[str], header: bool | None = None) -> Layo
     return Layout(delimiter, names, len(first), comments + header, rows[int(header) :])
 
 
+def _same(chunk: Any) -> Any:
+    return chunk
+
+
 def _delimiter(path: Path, line: str) -> str:
     if kind(path) in (".tsv", ".tab"):
         return "\t"
@@ -102,8 +106,12 @@ def _is_header(first: list[str], rest: list[list[str]], words: Sequence[str]) ->
     return False
 
 
-def read(path: Path, look: Layout, types: dict[int, Any]) -> Any:
+def read(
+    path: Path, look: Layout, types: dict[int, Any], keep: Callable[[Any], Any] = _same
+) -> Any:
     """Read some columns of a text table, by number, as the Arrow types given: chunks of each.
+
+    `keep` says what is kept of every chunk.
 
     Raises
     ------
@@ -130,7 +138,7 @@ def read(path: Path, look: Layout, types: dict[int, Any]) -> Any:
         with opened(path) as stream, pc.open_csv(stream, reading, parsing, converting) as reader:
             for batch in reader:
                 for part, column in zip(chunks, batch.columns, strict=True):
-                    part.append(column)
+                    part.append(keep(column))
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         raise explain(path, look.delimiter, look.skipped, types, look.width, error) from error
     return chunks
