@@ -17,7 +17,8 @@ ORDER = [
     "selection", "unseen", "baseline_selection", "transduction", "priors", "scores", "candidates",
     "committee", "heldout", "fits", "ruling", "auto", "audit", "task", "kept", "queries",
     "landmarks", "_docs", "_classifier", "baselines", "parameter_free", "estimators",
-    "wrong_labels", "datasets", "experiments", "report", "cli",
+    "wrong_labels", "saved_values", "saved_files", "saved_checks", "saved_state", "saved_reading",
+    "saving", "datasets", "experiments", "report", "cli",
 ]  # fmt: skip
 
 
