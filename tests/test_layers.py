@@ -15,9 +15,10 @@ ORDER = [
     "complement", "lifted", "kernel", "labels", "changes", "models", "elimination", "dirichlet",
     "baseline_models", "resolvents", "extension", "points", "neighbours", "blocked", "affinity",
     "selection", "unseen", "baseline_selection", "transduction", "priors", "scores", "candidates",
-    "committee", "heldout", "fits", "ruling", "auto", "audit", "task", "queries", "landmarks",
-    "_docs", "_classifier", "baselines", "parameter_free", "estimators", "wrong_labels", "io",
-    "result", "datasets", "experiments", "report", "commands", "cli",
+    "committee", "heldout", "fits", "ruling", "auto", "audit", "task", "kept", "queries",
+    "landmarks", "_docs", "_classifier", "baselines", "parameter_free", "estimators",
+    "wrong_labels", "saving", "io", "result", "datasets", "experiments", "report", "commands",
+    "cli",
 ]  # fmt: skip
 
 

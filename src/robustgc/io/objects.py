@@ -97,7 +97,7 @@ def from_edges(
         found = assemble(*ends, weights, len(names), symmetrise=symmetrise)
     except DirectedError as error:
         raise directed(error, names, where) from None
-    return NamedGraph(found.W, _named(names), found.notes, attributes)
+    return NamedGraph(found.W, as_names(names), found.notes, attributes)
 
 
 def from_matrix(matrix: Any, *, symmetrise: str | None, where: str = "The matrix") -> NamedGraph:
@@ -169,7 +169,7 @@ def arrow_table(frame: Any, home: str) -> Any:
     return pa.Table.from_pandas(frame, preserve_index=False)
 
 
-def _named(names: Sequence[Any]) -> Any:
+def as_names(names: Sequence[Any]) -> Any:
     """Return names as whole numbers if all are, else as they are."""
     if all(isinstance(name, int) and not isinstance(name, bool) for name in names):
         return np.array(names, dtype=np.int64)
