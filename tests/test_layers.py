@@ -16,8 +16,8 @@ ORDER = [
     "baseline_models", "resolvents", "extension", "points", "neighbours", "blocked", "affinity",
     "selection", "unseen", "baseline_selection", "transduction", "priors", "scores", "candidates",
     "committee", "heldout", "fits", "ruling", "auto", "audit", "task", "queries", "landmarks",
-    "_docs", "_classifier", "baselines", "parameter_free", "estimators", "wrong_labels", "datasets",
-    "experiments", "report", "cli",
+    "_docs", "_classifier", "baselines", "parameter_free", "estimators", "wrong_labels", "layout",
+    "datasets", "experiments", "report", "cli",
 ]  # fmt: skip
 
 
