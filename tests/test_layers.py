@@ -17,8 +17,8 @@ ORDER = [
     "selection", "unseen", "baseline_selection", "transduction", "priors", "scores", "candidates",
     "committee", "heldout", "fits", "ruling", "auto", "audit", "task", "kept", "queries",
     "landmarks", "_docs", "_classifier", "baselines", "parameter_free", "estimators",
-    "wrong_labels", "saving", "io", "result", "datasets", "experiments", "report", "commands",
-    "cli",
+    "wrong_labels", "layout", "saving", "io", "datasets", "experiments", "report", "reporting",
+    "result", "commands", "cli",
 ]  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from robustgc.io import frames, label_files, writing
 from robustgc.io.graph_files import read_graph
 from robustgc.io.named import NamedGraph
 from robustgc.io.objects import as_names, named_graph
-from robustgc.io.opening import InputError
+from robustgc.io.opening import InputError, replacing
 from robustgc.io.point_files import NamedPoints, named_points, read_points
 from robustgc.saving.model import load as load_model
 from robustgc.saving.model import save
@@ -53,7 +53,11 @@ class Result:
     @cached_property
     def issues(self) -> LabelIssues:
         """Every given label with the suspicion that it is wrong, the worst first, by name."""
-        return self.estimator.label_issues().renumbered(self.names)
+        return self._issues.renumbered(self.names)
+
+    @cached_property
+    def _issues(self) -> LabelIssues:
+        return self.estimator.label_issues()
 
     def columns(self, *, suspicion: bool = True) -> dict[str, Any]:
         """Return the answers as columns, a row per node in the order of the graph."""
@@ -70,9 +74,8 @@ class Result:
             "reason": clf.reasons_,
         }
         if suspicion:
-            issues = clf.label_issues()
             found["suspicion"] = np.full(len(codes), np.nan)
-            found["suspicion"][issues.node] = issues.suspicion
+            found["suspicion"][self._issues.node] = self._issues.suspicion
         return found
 
     def predicted(self, points: NamedPoints) -> dict[str, Any]:
@@ -108,6 +111,25 @@ class Result:
     def write(self, path: str | Path, *, suspicion: bool = True) -> None:
         """Write `columns` to a .csv or .parquet file, whole or not at all."""
         writing.write_table(Path(path), self.columns(suspicion=suspicion))
+
+    def report(
+        self, path: str | Path, *, title: str = "Labels and doubts", command: str | None = None
+    ) -> None:
+        """Write one HTML page with all that was found; it needs no network.
+
+        Parameters
+        ----------
+        path : path
+        title : str
+        command : str or None
+            How the page was made, for those who want to make it again.
+        """
+        from robustgc.report.audit_page import render  # noqa: PLC0415
+        from robustgc.reporting import findings  # noqa: PLC0415
+
+        page = render(findings(self.estimator, self.names, self._issues, title, command))
+        with replacing(Path(path)) as file:
+            file.write(page.encode("utf-8"))
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model with the names, to a folder or .zip that `load` reads."""
