@@ -16,7 +16,7 @@ from robustgc.io.reasons import explain
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".tab")
 PARQUET = (".parquet", ".pq")
 SAMPLE = 2**16  # bytes from which delimiter and header are told
-BLOCK = 2**23  # bytes at a time
+BLOCK = 2**20  # bytes at a time: larger ones cost memory and gain nothing
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
 _INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})|0")
 _digit = np.isin(np.arange(256), list(b"0123456789"))
@@ -141,6 +141,7 @@ def read(
                     part.append(keep(column))
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         raise explain(path, look.delimiter, look.skipped, types, look.width, error) from error
+    pa.default_memory_pool().release_unused()
     return chunks
 
 
