@@ -71,12 +71,13 @@ def _check_targets(output: Path | None, report: Path | None, save: Path | None) 
     """Refuse, before the work, what could not be written after it."""
     from robustgc.io.opening import check_target  # noqa: PLC0415
     from robustgc.io.writing import check_table  # noqa: PLC0415
+    from robustgc.saving.files import place  # noqa: PLC0415
 
     if output is not None:
         check_table(output)
     if report is not None:
         check_target(report)
-    if save is not None and not save.resolve().parent.is_dir():
+    if save is not None and not place(save).parent.is_dir():
         raise ValueError(f"{save} cannot be written: there is no folder {save.parent}.")
 
 
