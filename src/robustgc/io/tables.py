@@ -1,22 +1,28 @@
 """Tables of text (CSV, TSV, edge lists) and Parquet, with their header found."""
 
 import csv
-import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from robustgc.io.opening import InputError, check_file, kind, opened
-from robustgc.io.reasons import explain
+from robustgc.io.opening import InputError, one_space, opened, whole
+from robustgc.io.reasons import NUMBER, delimiter, explain
 
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".tab")
 PARQUET = (".parquet", ".pq")
 SAMPLE = 2**16  # bytes from which delimiter and header are told
 BLOCK = 2**23  # bytes at a time
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
-_INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})|0")
+_INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
+_OTHERWISE = re.compile(rb"(?<![0-9.])(?<![eE][-+])(0[0-9xX]|-0(?![0-9.]))")
+_MAGIC = {
+    b"\x1f\x8b": "packed with gzip; name it .gz",
+    b"\x28\xb5\x2f\xfd": "packed with zstd; name it .zst",
+    b"PAR1": "a Parquet file; name it .parquet",
+    b"PK\x03\x04": "a zip archive or a spreadsheet; unpack it, or save it as CSV",
+    b"\x93NUMPY": "an array of numpy; name it .npy",
+}
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,8 @@ class Layout:
 
     def integers(self, column: int) -> bool:
         """Whether all fields of the sample are whole numbers, written the one usual way."""
-        return all(_INTEGER.fullmatch(row[column]) for row in self.sample if len(row) > column)
+        fields = (row[column].strip() for row in self.sample if len(row) > column)
+        return all(map(_INTEGER.fullmatch, fields))
 
 
 def layout(path: Path, words: Sequence[str], header: bool | None = None) -> Layout:
@@ -58,44 +65,51 @@ def layout(path: Path, words: Sequence[str], header: bool | None = None) -> Layo
     header : bool or None
         Whether there is one; None: to be found out.
     """
+    lines = _head(path)
+    first = next(
+        (k for k, line in enumerate(lines) if line.strip() and line.lstrip()[0] not in "#%"), None
+    )
+    if first is None:
+        raise InputError(f"{path} has no rows, only comments or empty lines. Add the rows.")
+    mark = delimiter(path, lines[first])
+    if mark == " ":
+        lines = one_space("\n".join(lines).encode()).decode().split("\n")
+    rows = [next(csv.reader([line], delimiter=mark)) for line in lines[first:] if line]
+    names = [field.strip() for field in rows[0]]
+    if header is None:
+        header = _is_header(names, rows[1:], words)
+    sample = rows[int(header) :]
+    return Layout(mark, tuple(names) if header else None, len(names), first + header, sample)
+
+
+def _head(path: Path) -> list[str]:
+    """Return the first lines, none of them cut."""
     with opened(path) as stream:
         head = stream.read(SAMPLE)
+        while head.count(b"\n") < 3 and (more := stream.read(SAMPLE)):  # long lines
+            head += more
+        whole_file = not stream.read(1)
+    for magic, what in _MAGIC.items():
+        if head.startswith(magic):
+            raise InputError(f"{path} is not what its ending says: it is {what}.")
+    if b"\r" in head and b"\n" not in head:
+        raise InputError(f"{path}: lines end in CR alone. Save it with LF or CR LF line ends.")
+    if not whole_file:
+        head = head[: head.rindex(b"\n") + 1]
     try:
-        text = head.decode("utf-8-sig")
+        return [line.rstrip("\r") for line in head.decode("utf-8-sig").split("\n")]
     except UnicodeDecodeError as error:
-        if error.start < len(head) - 4:  # else a letter is cut in two at the end
-            raise explain(path, _delimiter(path, ""), 0, {}) from error
-        text = head[: error.start].decode("utf-8-sig")
-    lines = text.splitlines()
-    if len(head) == SAMPLE and len(lines) > 1:
-        lines.pop()  # it may be cut
-    comments = next((k for k, line in enumerate(lines) if not line.startswith(("#", "%"))), None)
-    if comments is None or not any(line.strip() for line in lines[comments:]):
-        raise InputError(f"{path} has no rows, only comments or empty lines.")
-    delimiter = _delimiter(path, lines[comments])
-    rows = [row for row in csv.reader(lines[comments:], delimiter=delimiter) if row]
-    first = [field.strip() for field in rows[0]]
-    if header is None:
-        header = _is_header(first, rows[1:], words)
-    names = tuple(first) if header else None
-    return Layout(delimiter, names, len(first), comments + header, rows[int(header) :])
-
-
-def _delimiter(path: Path, line: str) -> str:
-    if kind(path) in (".tsv", ".tab"):
-        return "\t"
-    return next((mark for mark in ("\t", ",", ";", " ") if mark in line.strip()), ",")
+        raise explain(path, None, {}, error) from error
 
 
 def _is_header(first: list[str], rest: list[list[str]], words: Sequence[str]) -> bool:
     """Whether the first row names columns: by its words, or by numbers that start below it."""
     if any(field.lower() in words for field in first):
         return True
-    for k, field in enumerate(first):
-        below = [row[k] for row in rest if len(row) > k]
-        if below and not _NUMBER.fullmatch(field) and all(map(_NUMBER.fullmatch, below)):
-            return True
-    return False
+    if any(map(NUMBER.fullmatch, first)):  # else a row with one bad field would be lost
+        return False
+    columns = [[row[k] for row in rest if len(row) > k] for k in range(len(first))]
+    return any(below and all(map(NUMBER.fullmatch, below)) for below in columns)
 
 
 def read(path: Path, look: Layout, types: dict[int, Any]) -> Any:
@@ -110,36 +124,53 @@ def read(path: Path, look: Layout, types: dict[int, Any]) -> Any:
     import pyarrow.csv as pc  # noqa: PLC0415
 
     columns = [f"f{k}" for k in range(look.width)]
-    wanted = [columns[k] for k in types]
-    reading = pc.ReadOptions(
-        column_names=columns, skip_rows=look.skipped, block_size=BLOCK, use_threads=True
-    )
-    parsing = pc.ParseOptions(delimiter=look.delimiter)
+    text = {k: pa.string() for k in range(look.width) if k not in types}  # to find open quotes
+    reading = pc.ReadOptions(column_names=columns, skip_rows=look.skipped, block_size=BLOCK)
     converting = pc.ConvertOptions(
-        column_types={columns[k]: kind_ for k, kind_ in types.items()},
-        include_columns=wanted,
+        column_types={columns[k]: kind for k, kind in (types | text).items()},
+        include_columns=[columns[k] for k in (types | text)],
         strings_can_be_null=False,
         null_values=[],
     )
     chunks: list[list[Any]] = [[] for _ in types]
     try:
-        with opened(path) as stream, pc.open_csv(stream, reading, parsing, converting) as reader:
+        with (
+            opened(path, spaced=look.delimiter == " ") as stream,
+            pc.open_csv(
+                stream, reading, pc.ParseOptions(delimiter=look.delimiter), converting
+            ) as reader,
+        ):
             for batch in reader:
-                for part, column in zip(chunks, batch.columns, strict=True):
+                columns_read = [_one_line(column) for column in batch.columns]
+                for part, column in zip(chunks, columns_read, strict=False):
                     part.append(column)
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-        raise explain(path, look.delimiter, look.skipped, types, look.width, error) from error
+        if pa.int64() in types.values():  # numbers were a guess: text is tried next
+            raise InputError(f"{path}: {error}") from error
+        raise explain(path, look, types, error) from error
     return chunks
 
 
+def _one_line(column: Any) -> Any:
+    """Return text without spaces around it; refuse what an open quote has swallowed."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    if not pa.types.is_string(column.type):
+        return column
+    if pc.any(pc.match_substring(column, "\n")).as_py():
+        raise pa.ArrowInvalid("a field goes on over the end of its line")
+    return pc.utf8_trim_whitespace(column)
+
+
 def canonical(path: Path) -> bool:
-    """Whether no number starts with a needless 0: read as a number, 007 would lose its name."""
+    """Whether no number is written as 007, -0 or 0x7: read as a number, it would lose its name."""
     with opened(path) as stream:
         end = b"\n"
         while block := stream.read(BLOCK):
-            if re.search(rb"(?<![0-9.eE])0[0-9]", end + block):
+            if _OTHERWISE.search(end + block, 1):
                 return False
-            end = block[-1:]
+            end = block[-32:]  # a number may be cut
     return True
 
 
@@ -148,14 +179,15 @@ def parquet(path: Path, columns: Sequence[str] | None = None) -> Any:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    check_file(path)
     try:
+        if path.suffix.lower() not in PARQUET:  # packed once more
+            return pq.read_table(whole(path), columns=columns)
         with opened(path) as stream:
-            source = stream if path.suffix.lower() in PARQUET else io.BytesIO(stream.read())
-            return pq.read_table(source, columns=columns)
+            return pq.read_table(stream, columns=columns)
     except pa.ArrowInvalid as error:
         raise InputError(
-            f"{path} is not the Parquet file that its ending says, or is cut short ({error})."
+            f"{path} is not the Parquet file that its ending says, or is cut short ({error}). "
+            "Write it again, or rename it."
         ) from error
 
 
