@@ -32,6 +32,7 @@ COMMANDS = {
     # name: (arguments, exit code, parts of what is said)
     "missing": ("classify edge.csv -l labels.csv", 1, ["edge.csv does not exist", "is it edges."]),
     "labels missing": ("classify edges.csv -l label.csv", 1, ["label.csv", "is it labels.csv?"]),
+    "neither": ("classify edges.csv -l club", 1, ["club does not exist; check the name"]),
     "empty": ("classify empty.csv -l labels.csv", 1, ["empty.csv is empty"]),
     "too few": ("classify few.csv -l labels.csv", 1, ["few.csv, line 10: 1 field where 3"]),
     "no number": ("audit heavy.csv -l labels.csv", 1, ["heavy.csv, line 10: 'heavy'"]),

@@ -106,6 +106,7 @@ GRAPHS = {
     "JSON, weight": ("g.json", link(NODES, [AB | {"weight": "x"}]), "'x' of the edge 'a' - 'b'"),
     "JSON, huge": ("g.json", link(NODES, [AB | {"weight": 10**400}]), "no number that can be used"),
     "JSON, NaN": ("g.json", link(NODES, [AB | {"weight": np.nan}]), "a - b has weight nan (1 such"),
+    "JSON, half a letter": ("g.json", link([{"id": "\ud800"}], []), "'\\ud800' is no text, Rename"),
     "JSON, no nodes": ("g.json", link([], []), "has no nodes. A graph needs two"),
     "Matrix Market": ("g.mtx", b"1 2 3\n", "no Matrix Market file, or is cut short, Write"),
     "Matrix Market, cut": ("g.mtx", mtx("real general", "2 2 2", "1 2 1"), "is cut short"),
@@ -214,6 +215,12 @@ LABELS = {
     "too few": ("l.csv", b"node,label\na,x\nb\n", "line 3: 1 field where 2"),
     "open quote": ("l.csv", b'node,label\na,"x\nb,y\n', "line 2: a double quote"),
     "not Parquet": ("l.parquet", b"node,label\n", "not the Parquet file"),
+    "list as node": ("l.pq", parquet(node=[[1]], label=["x"]), "'node' are list, convert them"),
+    "bytes as node": ("l.pq", parquet(node=[b"\xff"], label=["x"]), "are binary, UTF8, convert"),
+    "lists": ("l.pq", parquet(node=["a", "b"], label=[[1], [2]]), "row 1: the label [1] is no"),
+    "dicts": ("l.pq", parquet(node=["a"], label=[{"x": 1}]), "row 1: the label {'x': 1} is no cl"),
+    "fractions": ("l.pq", parquet(node=["a", "b"], label=[1.0, 2.5]), "row 2: the label 2.5 is no"),
+    "infinite": ("l.pq", parquet(node=["a", "b"], label=[1.0, np.inf]), "row 2: the label inf"),
     "Parquet of one column": ("l.pq", parquet(node=["a"]), "1 column where two"),
 }  # fmt: skip
 
@@ -246,5 +253,8 @@ def test_wrong_columns_and_attributes(tmp_path):
         read_labels(path, node="who")
     with pytest.raises(InputError, match="node and label are both column 'node'; name two"):
         read_labels(path, node="node", label="node")
+    mixed = NamedGraph(GRAPH.W, GRAPH.names, attributes={"c": ["x", None, 2, True]})
+    with pytest.raises(InputError, match=r"several kinds, as 'x' \(row 1\) and 2 \(row 3\) and T"):
+        attached(of_attribute("c", mixed, "g.json"), mixed)
     with pytest.raises(InputError, match=r"'club' is neither a file .* g.gml \(attributes: there"):
         of_attribute("club", GRAPH, "g.gml")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from robustgc.io import tables
 from robustgc.io.named import NamedGraph, positions
-from robustgc.io.opening import InputError, kind
+from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.reasons import line_of
 
 NODE = ("node", "id", "name", "node_id", "nodeid", "vertex", "row")
@@ -37,13 +37,14 @@ def read_labels(path: Path, *, node: str | None = None, label: str | None = None
     """Read a table with a row per label: the node and its class."""
     import pyarrow as pa  # noqa: PLC0415
 
+    check_file(path)
     ending = kind(path)
     if ending in tables.PARQUET:
         return _of_arrow(tables.parquet(path), str(path), node, label)
     if ending not in tables.TEXT:
         raise InputError(
             f"{path}: labels come as {', '.join((*tables.TEXT, *tables.PARQUET))}, also with .gz "
-            f"or .zst, not as {ending or 'a file without an ending'}."
+            f"or .zst, not as {ending or 'a file without an ending'}. Rename or convert it."
         )
     named = node is not None or label is not None
     look = tables.layout(path, (*NODE[:4], *LABEL[:2]), True if named else None)
@@ -55,8 +56,18 @@ def read_labels(path: Path, *, node: str | None = None, label: str | None = None
 
 
 def _of_arrow(table: Any, where: str, node: str | None, label: str | None) -> LabelTable:
+    import pyarrow as pa  # noqa: PLC0415
+
     i, j = _columns(table.column_names, table.num_columns, where, node, label)
-    return LabelTable(table.column(i), table.column(j).to_pylist(), where)
+    nodes = table.column(i)
+    try:
+        nodes.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise InputError(
+            f"{where}: the nodes in column {table.column_names[i]!r} are {nodes.type}, which is "
+            f"not text ({error}). Names are text or numbers; convert them."
+        ) from error
+    return LabelTable(nodes, table.column(j).to_pylist(), where)
 
 
 def _columns(
@@ -113,6 +124,7 @@ def attached(
                 "leave such labels out with --ignore-unknown (ignore_unknown=True in Python)."
             )
         notes.append(f"{text} and were left out, first {some}")
+    _check_kinds(table, given)
     y = np.full(len(graph.names), None, dtype=object)
     seen: dict[int, int] = {}
     for k in np.flatnonzero((place >= 0) & given).tolist():
@@ -132,6 +144,27 @@ def attached(
             "labels of two classes or more."
         )
     return y, tuple(notes)
+
+
+def _check_kinds(table: LabelTable, given: NDArray[np.bool_]) -> None:
+    """Refuse labels that are no classes, or of several kinds."""
+    first: dict[str, int] = {}
+    for k in np.flatnonzero(given).tolist():
+        label = table.labels[k]
+        plain = label.item() if isinstance(label, np.generic) else label
+        what = "number" if type(plain) in (int, float) else type(plain).__name__
+        if what not in ("number", "str", "bool") or (what == "number" and plain % 1 != 0):
+            raise InputError(
+                f"{table.where}, {table.row(k)}: the label {label!r} is no class. Classes are "
+                "text, whole numbers or true and false; convert the labels."
+            )
+        first.setdefault(what, k)
+    if len(first) > 1:
+        some = " and ".join(f"{table.labels[k]!r} ({table.row(k)})" for k in first.values())
+        raise InputError(
+            f"{table.where}: the labels are of several kinds, as {some}. Make all of them text, or "
+            "all numbers."
+        )
 
 
 def of_attribute(name: str, graph: NamedGraph, where: str) -> LabelTable:

@@ -72,7 +72,13 @@ def from_edges(
     if not names:
         raise InputError(f"{where} has no nodes. A graph needs two or more.")
     place = {name: k for k, name in enumerate(names)}
-    if same := len(names) - len(set(map(str, names))):
+    try:
+        same = len(names) - len({str(name).encode() for name in names})
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{where}: the name {error.object!r} is no text that can be written. Rename the node."
+        ) from None
+    if same:
         raise InputError(
             f"{where}: {same} nodes have the name of another one (compared as text). Names must "
             "differ; rename them."

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.io import tables
-from robustgc.io.opening import InputError, kind, whole
+from robustgc.io.opening import InputError, check_file, kind, whole
 from robustgc.io.reasons import line_of
 
 NAME = ("id", "node", "name", "node_id", "point", "index")
@@ -40,6 +40,7 @@ def read_points(
     columns : sequence of str or None
         The columns that count; None: all others.
     """
+    check_file(path)
     ending = kind(path)
     if ending in (".npy", ".npz"):
         return _numpy(path, name, columns)
@@ -125,7 +126,9 @@ def check_values(
 ) -> None:
     """Refuse values that are missing or not finite, with their place; and no values at all."""
     if not X.size:
-        raise InputError(f"{where}: {X.shape[0]} points with {X.shape[1]} columns. Give some.")
+        raise InputError(
+            f"{where}: the points have shape {X.shape}. Give a row or more, with a column or more."
+        )
     bad = np.argwhere(~np.isfinite(X))
     if len(bad):
         i, j = bad[0]
