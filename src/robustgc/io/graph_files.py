@@ -1,7 +1,9 @@
 """Graph files of others: GraphML, GML, Matrix Market, scipy, node-link JSON, folders."""
 
+import io
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,9 @@ from robustgc.csr import CSR
 from robustgc.io import edge_tables, objects, tables
 from robustgc.io.named import NamedGraph, name_array
 from robustgc.io.opening import InputError, check_file, kind, whole
+
+_COMMENTS = re.compile(rb"(?:%.*\n|\s*\n)*")
+_NO_NUMBER = re.compile(rb"[^0-9+\-.eE \t\r\n]|[eE](?![+-]?[0-9])")
 
 
 def read_graph(
@@ -138,9 +143,15 @@ def _node_link(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
 def _matrix_market(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
     import scipy.io  # noqa: PLC0415
 
-    content = whole(path)
+    text = whole(path).getvalue() + b"\n"
     try:
-        matrix = scipy.io.mmread(content)
+        scipy.io.mminfo(io.BytesIO(text))
+        # Looked at first: scipy reads 00x as 0, and dies, and Python with it, of 5E- or a NUL.
+        comments = _COMMENTS.match(text)
+        if wrong := _NO_NUMBER.search(text, comments.end() if comments else 0):
+            line = text[: wrong.start()].count(b"\n") + 1
+            raise ValueError(f"line {line} has other things than finite numbers")
+        matrix = scipy.io.mmread(io.BytesIO(text))
     except Exception as error:
         raise InputError(
             f"{path} is no Matrix Market file, or is cut short ({error}). Write it again, or "

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from robustgc.io.tables import Layout
 
 NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)\s*", re.I | re.A)
+RETURN = "a carriage return within the line. Save the file with LF or CR LF at the end of lines."
 _NOTHING = ("", "na", "n/a", "null", "none", "?", "-")
 
 
@@ -81,6 +82,8 @@ def _lines(stream: Any) -> Iterator[bytes]:
 
 
 def _wrong(line: str, look: "Layout", types: dict[int, Any]) -> str:
+    if "\r" in line:
+        return RETURN
     try:
         fields = next(csv.reader([line], delimiter=look.delimiter, strict=True))
     except csv.Error:

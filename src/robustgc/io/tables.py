@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from robustgc.io.opening import InputError, one_space, opened, whole
-from robustgc.io.reasons import NUMBER, delimiter, explain
+from robustgc.io.reasons import NUMBER, RETURN, delimiter, explain
 
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".tab")
 PARQUET = (".parquet", ".pq")
@@ -92,14 +92,16 @@ def _head(path: Path) -> list[str]:
     for magic, what in _MAGIC.items():
         if head.startswith(magic):
             raise InputError(f"{path} is not what its ending says: it is {what}.")
-    if b"\r" in head and b"\n" not in head:
-        raise InputError(f"{path}: lines end in CR alone. Save it with LF or CR LF line ends.")
     if not whole_file:
         head = head[: head.rindex(b"\n") + 1]
     try:
-        return [line.rstrip("\r") for line in head.decode("utf-8-sig").split("\n")]
+        lines = [line.rstrip("\r") for line in head.decode("utf-8-sig").split("\n")]
     except UnicodeDecodeError as error:
         raise explain(path, None, {}, error) from error
+    cut = next((number for number, line in enumerate(lines, 1) if "\r" in line), None)
+    if cut is not None:
+        raise InputError(f"{path}, line {cut}: {RETURN}")
+    return lines
 
 
 def _is_header(first: list[str], rest: list[list[str]], words: Sequence[str]) -> bool:
@@ -133,6 +135,8 @@ def read(path: Path, look: Layout, types: dict[int, Any]) -> Any:
         null_values=[],
     )
     chunks: list[list[Any]] = [[] for _ in types]
+    if not look.sample:  # a header without rows
+        return chunks
     try:
         with (
             opened(path, spaced=look.delimiter == " ") as stream,
@@ -179,16 +183,15 @@ def parquet(path: Path, columns: Sequence[str] | None = None) -> Any:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    try:
-        if path.suffix.lower() not in PARQUET:  # packed once more
-            return pq.read_table(whole(path), columns=columns)
-        with opened(path) as stream:
-            return pq.read_table(stream, columns=columns)
-    except pa.ArrowInvalid as error:
-        raise InputError(
-            f"{path} is not the Parquet file that its ending says, or is cut short ({error}). "
-            "Write it again, or rename it."
-        ) from error
+    with opened(path) as stream:
+        source = stream if path.suffix.lower() in PARQUET else whole(path)  # packed once more
+        try:
+            return pq.read_table(source, columns=columns)
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(
+                f"{path} is not the Parquet file that its ending says, or is cut short ({error}). "
+                "Write it again, or rename it."
+            ) from error
 
 
 def column(names: Sequence[str], wanted: str | None, usual: Sequence[str], place: int) -> int:
