@@ -71,6 +71,7 @@ GRAPHS = {
     "too many": ("g.csv", b"a,b\nSmith, J,b\n", "line 2: 3 fields where 2, stand in double quotes"),
     "spaces only": ("g.csv", b"a,b\n   \nb,c\n", "line 2: 1 field where 2"),
     "open quote": ("g.csv", b'a,b\nc,"d\ne,f\n', "line 2: a double quote opens, Close it"),
+    "space before quote": ("g.csv", b'a,b\na, "b c"\n', "line 2: a space before a double quote"),
     "open quote, unread": ("g.csv", b'source,target,weight,note\na,b,1,"x\nb,c,1,y\n', "line 2: a"),
     "text weight": ("g.csv", GOOD + b"c,d,heavy\n", "line 4: 'heavy' in column 3 ('weight') is no"),
     "decimal comma": ("g.csv", b"source;target;weight\na;b;0,5\n", "line 2: '0,5', Write 0.5, not"),
@@ -88,6 +89,8 @@ GRAPHS = {
                  "--symmetrise mean|max|sum"),
     "null node": ("g.pq", parquet(source=["a", None], target=["b", "c"]), "row 2: no node in column"
                   " 'source'. Fill it in"),
+    "bytes that are no text": ("g.pq", parquet(a=pa.array([b"\xff"]).view("string"), b=["y"]),
+                               "not the Parquet file, UTF8"),
     "text weights": ("g.pq", parquet(a=["x"], b=["y"], weight=["q"]), "the weights are no numbers"),
     "negative, Parquet": ("g.pq", parquet(a=["x"], b=["y"], weight=[-1.5]), "row 1: weight -1.5"),
     "no rows": ("g.pq", parquet(a=pa.array([], "string"), b=pa.array([], "string")), "has no rows"),

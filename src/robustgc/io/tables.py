@@ -74,12 +74,22 @@ def layout(path: Path, words: Sequence[str], header: bool | None = None) -> Layo
     mark = delimiter(path, lines[first])
     if mark == " ":
         lines = one_space("\n".join(lines).encode()).decode().split("\n")
-    rows = [next(csv.reader([line], delimiter=mark)) for line in lines[first:] if line]
+    numbered = enumerate(lines[first:], first + 1)
+    rows = [_fields(f"{path}, line {number}", line, mark) for number, line in numbered if line]
     names = [field.strip() for field in rows[0]]
     if header is None:
         header = _is_header(names, rows[1:], words)
     sample = rows[int(header) :]
     return Layout(mark, tuple(names) if header else None, len(names), first + header, sample)
+
+
+def _fields(where: str, line: str, mark: str) -> list[str]:
+    fields = next(csv.reader([line], delimiter=mark))
+    if any(field[:1] == " " and field.lstrip()[:1] == '"' for field in fields):
+        raise InputError(
+            f"{where}: a space before a double quote, which would be part of the text. Remove it."
+        )
+    return fields
 
 
 def _head(path: Path) -> list[str]:
@@ -186,12 +196,14 @@ def parquet(path: Path, columns: Sequence[str] | None = None) -> Any:
     with opened(path) as stream:
         source = stream if path.suffix.lower() in PARQUET else whole(path)  # packed once more
         try:
-            return pq.read_table(source, columns=columns)
+            table = pq.read_table(source, columns=columns)
+            table.validate(full=True)  # text that is not UTF-8
         except (pa.ArrowException, OSError) as error:
             raise InputError(
                 f"{path} is not the Parquet file that its ending says, or is cut short ({error}). "
                 "Write it again, or rename it."
             ) from error
+    return table
 
 
 def column(names: Sequence[str], wanted: str | None, usual: Sequence[str], place: int) -> int:
