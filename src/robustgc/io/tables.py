@@ -15,7 +15,7 @@ PARQUET = (".parquet", ".pq")
 SAMPLE = 2**16  # bytes from which delimiter and header are told
 BLOCK = 2**23  # bytes at a time
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
-_OTHERWISE = re.compile(rb"(?<![0-9.])(?<![eE][-+])(0[0-9xX]|-0(?![0-9.]))")
+_OTHERWISE = re.compile(rb"[\s,;\"\xbf](?:-?0[0-9xX]|-0(?![0-9.]))")  # 0xbf: the end of a BOM
 _MAGIC = {
     b"\x1f\x8b": "packed with gzip; name it .gz",
     b"\x28\xb5\x2f\xfd": "packed with zstd; name it .zst",
@@ -182,9 +182,9 @@ def canonical(path: Path) -> bool:
     with opened(path) as stream:
         end = b"\n"
         while block := stream.read(BLOCK):
-            if _OTHERWISE.search(end + block, 1):
+            if _OTHERWISE.search(end + block):
                 return False
-            end = block[-32:]  # a number may be cut
+            end = block[-4:]  # a number may be cut
     return True
 
 
