@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format reproduce picture bench bench-noise bench-auto bench-queries bench-table1 bench-billion clean
+.PHONY: help demo test check format reproduce picture bench bench-noise bench-auto bench-queries bench-table1 bench-files bench-billion clean
 
 help:
 	@echo "make demo     polblogs with 12 labels, 3 of them wrong: who copes?"
@@ -17,6 +17,7 @@ help:
 	@echo "make bench-auto  what the automatic choice costs on a million nodes (three minutes)"
 	@echo "make bench-queries  which node to label next, against random choice (five minutes)"
 	@echo "make bench-table1  the automatic choice on the rows of the paper's Table 1 (ten minutes)"
+	@echo "make bench-files  a text file of 10 million edges: reading against fitting (two minutes)"
 	@echo "make bench-billion  a billion edges: tens of GB of disk, 20 GiB of memory, a quarter of an hour"
 	@echo "make clean    remove .venv and caches"
 
@@ -57,6 +58,9 @@ bench-queries: .venv/package
 
 bench-table1: .venv/package
 	$(BIN)/python benchmarks/table1_auto.py
+
+bench-files: .venv/package
+	$(BIN)/python benchmarks/files.py
 
 bench-billion: .venv/package
 	$(BIN)/python benchmarks/billion.py

@@ -14,7 +14,7 @@ PUBLIC = [
     "NotConvergedError", "NotConvexError", "PoissonGC", "Result", "RobustGC", "Solution",
     "Spectrum", "ZhouGC", "belkin", "build_csr", "classify", "condition_bound", "eigenpairs",
     "estimate", "extend", "find_label_issues", "full_spectrum", "harmonic", "lambda_1",
-    "leave_one_out", "node_kernel", "poisson", "robust", "robust_path", "zhou", "zhou_path",
+    "leave_one_out", "load", "node_kernel", "poisson", "robust", "robust_path", "zhou", "zhou_path",
 ]  # fmt: skip
 
 

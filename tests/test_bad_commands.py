@@ -37,7 +37,11 @@ COMMANDS = {
     "too few": ("classify few.csv -l labels.csv", 1, ["few.csv, line 10: 1 field where 3"]),
     "no number": ("audit heavy.csv -l labels.csv", 1, ["heavy.csv, line 10: 'heavy'"]),
     "negative": ("classify negative.csv -l labels.csv", 1, ["line 10: weight -1 is negative"]),
-    "directed": ("classify directed.csv -l labels.csv", 1, ["n0 -> n1", "--symmetrise mean|max"]),
+    "directed": (
+        "classify directed.csv -l labels.csv",
+        1,
+        ["first n0 - n1", "--symmetrise mean|max"],
+    ),
     "unknown": ("classify edges.csv -l unknown.csv", 1, ["1 of 3", "zz", "--ignore-unknown"]),
     "two labels": ("audit edges.csv -l two.csv", 1, ["node n0 has two labels", "(line 4)"]),
     "one class": ("classify edges.csv -l one.csv", 1, ["one.csv: all 2 labels", "'red'"]),

@@ -206,3 +206,17 @@ def test_few_labels_are_all_trusted(n_labels, judged):
     y, _ = lifting.some_labels(2953, truth, n_labels)
     ruling = next(iter(fitted(W, y)._task.pieces.values())).ruling
     assert (np.ptp(ruling.committee.trust) > 0) == judged
+
+
+@pytest.mark.parametrize("gap", [7, 9, 10, 12, 14])
+def test_clusters_that_hardly_touch(gap):
+    """lambda_1 from 1e-4 to below 1e-20, where rounding divided by gamma is no residual."""
+    rng = np.random.default_rng(3083)
+    places = [(0, 0), (gap, gap), (gap, 0)]
+    X = np.concatenate([rng.normal(place, 1, (30, 2)) for place in places])
+    truth = np.repeat(list("abc"), 30)
+    y = np.full(90, "", dtype=object)
+    y[::15] = truth[::15]
+    clf = RobustGC(affinity="rbf").fit(X, y)
+    assert clf.residual_ < 1e-10
+    np.testing.assert_array_equal(clf.transduction_, truth)

@@ -205,7 +205,7 @@ def test_headers_and_names(tmp_path, content):
 )
 def test_text_that_turns_up_late_keeps_its_name(tmp_path, late, name):
     rows = "".join(f"{k % 999},{1000 + k % 997}\n" for k in range(1_200_000))
-    assert len(rows) > tables.BLOCK + 2**20
+    assert len(rows) > 9 * 10**6 > tables.BLOCK
     graph = read(tmp_path, f"{rows}{late},1\n")
     assert graph.names[graph.names == name].tolist() == [name]
     assert len(graph.names) == 999 + 997 + 1

@@ -25,7 +25,7 @@ from robustgc.models import (
 )
 from robustgc.outcome import NotConvergedError, NotConvexError, Solution
 from robustgc.parameter_free import HarmonicGC, PoissonGC
-from robustgc.result import Result, classify
+from robustgc.result import Result, classify, load
 from robustgc.selection import leave_one_out
 from robustgc.spectrum import Spectrum, eigenpairs, full_spectrum
 from robustgc.wrong_labels import find_label_issues
@@ -60,6 +60,7 @@ __all__ = [
     "harmonic",
     "lambda_1",
     "leave_one_out",
+    "load",
     "node_kernel",
     "poisson",
     "robust",

@@ -13,6 +13,7 @@ from robustgc.commands.audit import audit
 from robustgc.commands.classify import classify
 from robustgc.commands.convert import convert
 from robustgc.commands.info import info
+from robustgc.commands.predict import predict
 from robustgc.commands.shared import stop as _stop
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-for command in (classify, audit, info, convert):
+for command in (classify, audit, predict, info, convert):
     app.command(rich_help_panel="Your own graph")(command)
 
 

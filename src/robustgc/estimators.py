@@ -16,6 +16,7 @@ from robustgc.audit import label_issues as judge
 from robustgc.changes import changed_labels
 from robustgc.engines import Options
 from robustgc.graph import Graph
+from robustgc.kept import Kept
 from robustgc.labels import Labels
 from robustgc.outcome import Solution
 from robustgc.priors import check_priors, label_sizes, with_shares
@@ -176,8 +177,7 @@ class RobustGC(GraphClassifier):
         self._options()
 
     def _weighted(self, labels: Labels) -> Labels:
-        sizes, kept = label_sizes(self._sizes, labels)
-        self._sizes = sizes
+        self._sizes, kept = label_sizes(self._sizes, labels)
         self._shares = check_priors(self.priors, kept)
         return kept
 
@@ -224,6 +224,8 @@ class RobustGC(GraphClassifier):
         """
         check_is_fitted(self)
         task, options = self._task, self._options()
+        if isinstance(task, Kept):  # of a loaded model
+            return task.issues
         rulings = [(task.ruling(p, options), p.nodes, p.classes) for p in task.pieces.values()]
         found = judge(rulings, task.labels)
         return found if self._chosen is None else found.renumbered(self._chosen)
@@ -257,8 +259,7 @@ class RobustGC(GraphClassifier):
         settled._shares = check_priors(self.priors, changed)
         psd = self._affinity.positive_semidefinite
         answer = settled._answered(self._task.W, changed, settled, psd)
-        self._labels, self._sizes = changed, sizes
-        self._answer = self._graph_answer = answer
+        self._labels, self._sizes, self._answer, self._graph_answer = changed, sizes, answer, answer
         self._adopt(settled)
         self._set_fitted(answer)
         return self
@@ -269,8 +270,7 @@ class RobustGC(GraphClassifier):
         Nodes are taken one by one. Next is the one whose label would tell of the most doubt (how
         close the two best classes of a node are): of nodes around it by short walks, of nodes far
         away by what the first modes have in common. What it tells is not counted again. A component
-        without a label comes first, with one node; one in which a single class is labelled gives
-        none.
+        without a label comes first, with one node; one with a single labelled class gives none.
 
         Parameters
         ----------

@@ -21,6 +21,7 @@ from robustgc.spectrum import eigenpairs, full_spectrum
 from robustgc.weights import Array, Operator
 
 WORST = 1e-4  # residual of modes of large graphs where nothing better was asked for
+TINY = 1e-6  # eigenvalues that products do not resolve
 MEDIUM = 30_000  # nodes up to which any number of modes is a matter of seconds
 
 
@@ -187,22 +188,26 @@ class Filters:
 
     def answer(self, Y: Array, mix: Array, tol: float) -> tuple[Array, float, int]:
         """Return sums of the models' answers, (sums, N, columns), with residual and steps."""
-        V = self.modes.vectors
+        V, weights = self.modes.vectors, mix @ self.weights
         known = V.T @ Y
-        found = np.stack([V @ (w[:, None] * known) for w in mix @ self.weights])
+        # Tiny modes come last, and are not measured: products do not resolve them, and what they
+        # leave in a product is rounding divided by their gamma.
+        tiny = int(np.searchsorted(self.modes.values, TINY))
+        first = [V[:, :tiny] @ (w[:tiny, None] * known[:tiny]) for w in weights]
+        found = np.stack([V[:, tiny:] @ (w[tiny:, None] * known[tiny:]) for w in weights])
         if self._rest is None:
-            return found, self._residual(found, Y, mix), 0
+            return found + first, self._residual(found, Y, mix, tiny), 0
         gammas, where = np.unique(self.gammas, return_inverse=True)
         shares = np.zeros((len(mix), len(gammas)))
         for k, column in enumerate(where):
             shares[:, column] += mix[:, k] * self.gammas[k]
         rest, residual, steps = self._rest.mixed(Y, gammas, shares, tol)
         found += rest
-        return found, max(residual, self._residual(found, Y, mix)), steps
+        return found + first, max(residual, self._residual(found, Y, mix, tiny)), steps
 
-    def _residual(self, found: Array, Y: Array, mix: Array) -> float:
-        """Measure on the matrix every sum that is one model alone."""
-        worst, b = 0.0, self.graph.P0(Y)
+    def _residual(self, found: Array, Y: Array, mix: Array, tiny: int) -> float:
+        """Measure on the matrix every sum that is one model alone, off the tiny modes."""
+        worst, b, first = 0.0, self.graph.P0(Y), self.modes.vectors[:, :tiny]
         sizes = np.linalg.norm(b, axis=0)
         sizes[sizes == 0] = 1.0
         for f, row in zip(found, mix, strict=True):
@@ -213,7 +218,6 @@ class Filters:
             V, values = self.modes.vectors[:, :q], self.modes.values[:q]
             lift = V @ ((values[-1] - values)[:, None] * (V.T @ x))
             rest = (self.graph.L_N(x) + lift) / gamma - x - b
-            tiny = self.modes.vectors[:, self.modes.values < 1e-6]
-            rest -= tiny @ (tiny.T @ rest)  # products do not resolve them
+            rest -= first @ (first.T @ rest)
             worst = max(worst, float((np.linalg.norm(rest, axis=0) / sizes).max(initial=0.0)))
         return worst

@@ -14,9 +14,11 @@ from robustgc.estimators import RobustGC
 from robustgc.io import frames, label_files, writing
 from robustgc.io.graph_files import read_graph
 from robustgc.io.named import NamedGraph
-from robustgc.io.objects import named_graph
-from robustgc.io.opening import InputError
+from robustgc.io.objects import as_names, named_graph
+from robustgc.io.opening import InputError, replacing
 from robustgc.io.point_files import NamedPoints, named_points, read_points
+from robustgc.saving.model import load as load_model
+from robustgc.saving.model import save
 
 GIVEN, PREDICTED, UNLABELLED = "given", "predicted", "unlabelled"
 
@@ -51,32 +53,56 @@ class Result:
     @cached_property
     def issues(self) -> LabelIssues:
         """Every given label with the suspicion that it is wrong, the worst first, by name."""
-        return self.estimator.label_issues().renumbered(self.names)
+        return self._issues.renumbered(self.names)
+
+    @cached_property
+    def _issues(self) -> LabelIssues:
+        return self.estimator.label_issues()
 
     def columns(self, *, suspicion: bool = True) -> dict[str, Any]:
         """Return the answers as columns, a row per node in the order of the graph."""
         clf, codes = self.estimator, self._codes
         given = clf._labels.codes
-        f = clf.f_.reshape(len(codes), -1)
-        classes = clf.classes_.tolist()
         status = np.where(given >= 0, GIVEN, np.where(codes >= 0, PREDICTED, UNLABELLED))
         found: dict[str, Any] = {
             "node": self.names,
-            "label": [classes[code] if code >= 0 else None for code in codes],
-            "given": [classes[code] if code >= 0 else None for code in given],
+            "label": self._classes(codes),
+            "given": self._classes(given),
             "status": status,
             "probability": clf.predict_proba(clf._X).max(axis=1),
+            **self._values(clf.f_),
+            "reason": clf.reasons_,
         }
-        if f.shape[1] == 1:
-            found["decision"] = f[:, 0]
-        else:
-            found |= {f"score_{name}": f[:, k] for k, name in enumerate(classes)}
-        found["reason"] = clf.reasons_
         if suspicion:
-            issues = clf.label_issues()
             found["suspicion"] = np.full(len(codes), np.nan)
-            found["suspicion"][issues.node] = issues.suspicion
+            found["suspicion"][self._issues.node] = self._issues.suspicion
         return found
+
+    def predicted(self, points: NamedPoints) -> dict[str, Any]:
+        """Return the answers for new points as columns; `valid`: whether the model reaches them."""
+        clf = self.estimator
+        if clf.affinity == "precomputed":
+            raise InputError(
+                "The model was fitted on a graph, so it has no answer for new points. Fit with "
+                "points, or add the new nodes to the graph and classify again."
+            )
+        f, codes = clf._decisions(points.X)
+        return {
+            "node": points.names,
+            "label": self._classes(codes),
+            "probability": clf.predict_proba(points.X).max(axis=1),
+            **self._values(clf._shaped(f)),
+            "valid": codes >= 0,
+        }
+
+    def _classes(self, codes: NDArray[Any]) -> list[Any]:
+        classes = self.estimator.classes_.tolist()
+        return [classes[code] if code >= 0 else None for code in codes]
+
+    def _values(self, f: NDArray[Any]) -> dict[str, Any]:
+        if f.ndim == 1:
+            return {"decision": f}
+        return {f"score_{name}": f[:, k] for k, name in enumerate(self.estimator.classes_)}
 
     def to_frame(self) -> Any:
         """Return `columns` in the frame library of the graph or labels; pandas if there is none."""
@@ -85,6 +111,29 @@ class Result:
     def write(self, path: str | Path, *, suspicion: bool = True) -> None:
         """Write `columns` to a .csv or .parquet file, whole or not at all."""
         writing.write_table(Path(path), self.columns(suspicion=suspicion))
+
+    def report(
+        self, path: str | Path, *, title: str = "Labels and doubts", command: str | None = None
+    ) -> None:
+        """Write one HTML page with all that was found; it needs no network.
+
+        Parameters
+        ----------
+        path : path
+        title : str
+        command : str or None
+            How the page was made, for those who want to make it again.
+        """
+        from robustgc.report.audit_page import render  # noqa: PLC0415
+        from robustgc.reporting import findings  # noqa: PLC0415
+
+        page = render(findings(self.estimator, self.names, self._issues, title, command))
+        with replacing(Path(path)) as file:
+            file.write(page.encode("utf-8"))
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model with the names, to a folder or .zip that `load` reads."""
+        save(self.estimator, path, names=self.names.tolist())
 
     @property
     def _codes(self) -> NDArray[np.int64]:
@@ -147,6 +196,20 @@ def classify(
     y, notes = _labels(labels, known, ignore_unknown)
     fitted = RobustGC(**{"affinity": "precomputed", **options}).fit(known.W, y)
     return Result(fitted, known.names, (*known.notes, *notes), _home(graph, labels))
+
+
+def load(path: str | Path) -> Result:
+    """Read what `Result.save` wrote. No code is run from it: arrays and a manifest are all it has.
+
+    Parameters
+    ----------
+    path : path
+        Of the folder or .zip.
+    """
+    found = load_model(path)
+    nodes = found.estimator._X.shape[0]
+    names = np.arange(nodes) if found.names is None else as_names(found.names)
+    return Result(found.estimator, names)
 
 
 def _points(points: Any) -> NamedPoints:

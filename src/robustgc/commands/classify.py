@@ -1,5 +1,7 @@
 """`robustgc classify`: labels for everything, from files."""
 
+import shlex
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -59,7 +61,7 @@ def classify(
         answer = shared.answered(asked, quiet)
         for note in answer.result.notes:
             shared.say(f"note: {note}", quiet)
-        _write(answer, output, report, save, as_json)
+        _write(answer, edges or points or Path(), output, report, save, as_json)
         shared.say(sentence(answer), quiet)
         if as_json:
             shared.machine(summary(answer))
@@ -79,7 +81,12 @@ def _check_targets(output: Path | None, report: Path | None, save: Path | None) 
 
 
 def _write(
-    answer: Answered, output: Path | None, report: Path | None, save: Path | None, as_json: bool
+    answer: Answered,
+    source: Path,
+    output: Path | None,
+    report: Path | None,
+    save: Path | None,
+    as_json: bool,
 ) -> None:
     from robustgc.io.writing import print_table  # noqa: PLC0415
 
@@ -88,7 +95,9 @@ def _write(
     elif not as_json:
         print_table(answer.result.columns())
     if report is not None:
-        answer.result.report(report)
+        title = f"Labels of {source.name}"
+        command = shlex.join(["robustgc", *sys.argv[1:]])
+        answer.result.report(report, title=title, command=command)
     if save is not None:
         answer.result.save(save)
 

@@ -1,16 +1,16 @@
 """Edges, each given once or in both directions -> one symmetric matrix, and what was noticed."""
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc.csr import CSR
+from robustgc import parallel
+from robustgc.csr import CSR, PARTS
 from robustgc.io.opening import InputError
 
-WAYS = ("mean", "max", "sum")
+WAYS = ("mean", "max", "sum")  # numbered from 1, as in _rows.merge
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,14 @@ class Assembled:
     notes: tuple[str, ...]
 
 
+class DirectedError(InputError):
+    """The two directions of `count` edges differ; `pair` is the first of them."""
+
+    def __init__(self, count: int, pair: tuple[int, int]) -> None:
+        super().__init__(count, pair)
+        self.count, self.pair = count, pair
+
+
 def assemble(
     sources: NDArray[Any],
     targets: NDArray[Any],
@@ -29,7 +37,7 @@ def assemble(
     *,
     symmetrise: str | None = None,
 ) -> Assembled:
-    """Put edges together.
+    """Put edges together, in two passes over them and one over the rows.
 
     An edge may be given once, or in both directions with the same weight: it is one edge then.
     Copies of the same pair in the same direction are added up.
@@ -51,63 +59,37 @@ def assemble(
     """
     if symmetrise not in (None, *WAYS):
         raise InputError(f"symmetrise={symmetrise!r} is unknown; choose from {', '.join(WAYS)}.")
-    shape = (n_nodes, n_nodes)
-    data = np.ones(len(sources), dtype=np.int8) if weights is None else weights
-    A = sp.csr_array(sp.coo_array((data, (sources, targets)), shape=shape))
-    notes = []
-    if weights is None and A.nnz < len(sources):  # copies: a byte counts no more than 127
-        A = sp.csr_array(sp.coo_array((np.ones(len(sources)), (sources, targets)), shape=shape))
-    if copies := len(sources) - A.nnz:
-        notes.append(f"{_edges(copies)} came more than once; the weights were added up")
-    if loops := int(np.count_nonzero(A.diagonal())):
-        notes.append(f"{loops} self-loop{'s' * (loops > 1)} kept; they count in the degree")
-    if weights is not None and (zeros := int(np.count_nonzero(A.data == 0))):
-        notes.append(f"{_edges(zeros)} of weight 0 left out")
-        A.eliminate_zeros()
-    W = _both_ways(A, symmetrise)
-    graph = CSR.from_scipy(sp.csr_array(W))
-    if graph.data is not None and graph.data.dtype != np.float64:
-        graph = CSR(graph.indptr, graph.indices, graph.data.astype(np.float64))
-    return Assembled(graph, tuple(notes))
-
-
-def _both_ways(A: Any, symmetrise: str | None) -> Any:
-    """Return the symmetric matrix of edges given in one direction or in both."""
-    B = sp.csr_array(A.T)
-    if symmetrise is not None:
-        A, B = A.astype(np.float64), B.astype(np.float64)
-        if symmetrise == "max":
-            return A.maximum(B)
-        total = A + B
-        loops = sp.diags_array(A.diagonal())
-        return total - loops if symmetrise == "sum" else (total / 2)
-    shared = _pattern(A).multiply(_pattern(B))
-    if shared.nnz == 0:
-        return A + B
-    twice = A.multiply(shared)  # given in both directions, or from a node to itself
-    if (twice - B.multiply(shared)).count_nonzero():
-        _refuse(twice, B)
-    return A + B - twice
-
-
-def _pattern(A: Any) -> Any:
-    return sp.csr_array((np.ones(A.nnz, dtype=np.int8), A.indices, A.indptr), shape=A.shape)
-
-
-class DirectedError(InputError):
-    """The two directions of edges differ: `pair` is the first, `count` says how many."""
-
-    def __init__(self, count: int, pair: tuple[int, int], values: tuple[float, float]) -> None:
-        super().__init__(count, pair, values)
-        self.count, self.pair, self.values = count, pair, values
-
-
-def _refuse(twice: Any, B: Any) -> NoReturn:
-    difference = sp.coo_array(twice - B.multiply(_pattern(twice)))
-    difference.eliminate_zeros()
-    i, j = int(difference.row[0]), int(difference.col[0])
-    values = (float(twice[i, j]), float(B[i, j]))
-    raise DirectedError(difference.nnz // 2, (i, j), values)
+    way = 0 if symmetrise is None else 1 + WAYS.index(symmetrise)
+    loops = parallel.loops("_rows")
+    indptr = np.zeros(n_nodes + 1, dtype=np.int64)
+    loops.count(sources, targets, indptr[1:])
+    np.cumsum(indptr, out=indptr)
+    entries = np.empty(indptr[-1], dtype=np.int32 if n_nodes < 2**30 else np.int64)
+    values = None if weights is None else np.empty(indptr[-1])
+    loops.fill(sources, targets, weights, indptr[:-1].copy(), entries, values)
+    kept = np.empty(n_nodes, dtype=np.int64)
+    cuts = parallel.even_entries(indptr, PARTS)
+    start = np.zeros(loops.FOUND)
+    parts = parallel.collect(loops.merge, cuts, indptr, entries, values, way, kept, found=start)
+    copies, selves, zeros, others, differ = parts.sum(axis=0)[:5].astype(int).tolist()
+    if differ:
+        i, j = next(part[5:7] for part in parts if part[5]).astype(int) - 1
+        raise DirectedError(differ, (int(i), int(j)))
+    if weights is None and others:  # copies: there are weights after all
+        ones = np.ones(len(sources))
+        return assemble(sources, targets, ones, n_nodes, symmetrise=symmetrise)
+    size = loops.pack(indptr, kept, entries, values)
+    if size < len(entries):
+        entries = entries[:size].copy()
+        values = None if values is None else values[:size].copy()
+    notes = [
+        (copies, "came more than once; the weights were added up"),
+        (zeros // 2, "of weight 0 left out"),
+    ]
+    said = [f"{_edges(number)} {text}" for number, text in notes if number]
+    if selves:
+        said.append(f"{selves} self-loop{'s' * (selves > 1)} kept; they count in the degree")
+    return Assembled(CSR(indptr, entries, values if others else None), tuple(said))
 
 
 def directed(error: DirectedError, names: Any, where: str) -> InputError:
@@ -115,9 +97,8 @@ def directed(error: DirectedError, names: Any, where: str) -> InputError:
     i, j = error.pair
     return InputError(
         f"{where}: {_edges(error.count)} came in both directions with different weights, first "
-        f"{names[i]} -> {names[j]} with {error.values[0]:g} and back with {error.values[1]:g}. "
-        "The graph must be undirected: correct the weights, or choose with --symmetrise "
-        f"{'|'.join(WAYS)} (symmetrise= in Python)."
+        f"{names[i]} - {names[j]}. The graph must be undirected: correct the weights, or choose "
+        f"with --symmetrise {'|'.join(WAYS)} (symmetrise= in Python)."
     )
 
 

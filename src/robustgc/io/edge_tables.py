@@ -46,7 +46,7 @@ def read_text(
     weights = {} if k is None else {k: pa.float64()}
     try:
         node = pa.int64() if integers else pa.string()
-        chunks = tables.read(path, look, {i: node, j: node, **weights})
+        chunks = tables.read(path, look, {i: node, j: node, **weights}, _shrunk)
     except InputError:
         if not integers:
             raise  # else numbers at first, text later on
@@ -151,7 +151,7 @@ def _numbered(chunks: list[list[Any]]) -> tuple[list[NDArray[Any]], NDArray[Any]
     """Return both columns with the nodes numbered: numbers ascending, text as it comes."""
     import pyarrow as pa  # noqa: PLC0415
 
-    if not pa.types.is_integer(chunks[0][0].type):
+    if isinstance(chunks[0][0], pa.Array) and not pa.types.is_integer(chunks[0][0].type):
         count = sum(len(chunk) for chunk in chunks[0])
         coded = pa.chunked_array([*chunks[0], *chunks[1]]).dictionary_encode().unify_dictionaries()
         codes = np.concatenate([np.asarray(chunk.indices) for chunk in coded.chunks])
@@ -174,10 +174,15 @@ def _numbered(chunks: list[list[Any]]) -> tuple[list[NDArray[Any]], NDArray[Any]
 
 def _joined(chunks: list[Any]) -> NDArray[Any]:
     """Put chunks of integers together, in 32 bits where they fit."""
-    arrays = []
-    for k, chunk in enumerate(chunks):
-        array = np.asarray(chunk)
-        fits = array.size == 0 or (array.min() >= 0 and array.max() < 2**31)
-        arrays.append(array.astype(np.int32 if fits else np.int64))
-        chunks[k] = None  # memory: the chunk is not needed any more
+    arrays = [_shrunk(chunk) if not isinstance(chunk, np.ndarray) else chunk for chunk in chunks]
+    chunks.clear()  # memory: they are not needed any more
     return np.concatenate(arrays)
+
+
+def _shrunk(chunk: Any) -> Any:
+    """Return a chunk of whole numbers in 32 bits where they fit; others as they are."""
+    if str(chunk.type) != "int64":
+        return chunk
+    array = np.asarray(chunk)
+    fits = array.size == 0 or (array.min() >= 0 and array.max() < 2**31)
+    return array.astype(np.int32 if fits else np.int64)

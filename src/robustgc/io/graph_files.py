@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from robustgc.csr import CSR
 from robustgc.io import edge_tables, objects, tables
-from robustgc.io.named import NamedGraph, name_array
+from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, check_file, kind, whole
 
 _COMMENTS = re.compile(rb"(?:%.*\n|\s*\n)*")
@@ -77,7 +77,7 @@ def _folder(path: Path) -> NamedGraph:
         raise InputError(
             f"{names} has {count} names for {graph.shape[0]} nodes. Write the folder again."
         )
-    return NamedGraph(graph, name_array(known))
+    return NamedGraph(graph, objects.as_names(known))
 
 
 def _networkx(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:

@@ -67,13 +67,3 @@ def _arrow(values: Any) -> Any:
     if pa.types.is_integer(values.type) and values.type != pa.uint64():
         return values.cast(pa.int64())
     return values.cast(pa.string())
-
-
-def name_array(names: Sequence[Any]) -> NDArray[Any]:
-    """Return names as whole numbers if all are, else as they are."""
-    whole = all(isinstance(name, int) and not isinstance(name, bool) for name in names)
-    if whole and len(names) and max(map(abs, names)) < 2**63:
-        return np.array(names, dtype=np.int64)
-    out = np.empty(len(names), dtype=object)
-    out[:] = names
-    return out

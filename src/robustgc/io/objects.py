@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from robustgc.csr import CSR
 from robustgc.io.assembling import WAYS, DirectedError, assemble, directed
 from robustgc.io.edge_tables import from_arrow
-from robustgc.io.named import NamedGraph, name_array
+from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError
 from robustgc.weights import check_weights
 
@@ -101,7 +102,7 @@ def from_edges(
         sources.append(place[u])
         targets.append(place[v])
     pairs = np.array([sources, targets], dtype=np.int64)
-    return _assembled(pairs, np.array(values), name_array(names), attributes, symmetrise, where)
+    return _assembled(pairs, np.array(values), as_names(names), attributes, symmetrise, where)
 
 
 def _assembled(
@@ -190,3 +191,13 @@ def arrow_table(frame: Any, home: str) -> Any:
     import pyarrow as pa  # noqa: PLC0415
 
     return pa.Table.from_pandas(frame, preserve_index=False)
+
+
+def as_names(names: Sequence[Any]) -> NDArray[Any]:
+    """Return names as whole numbers if all are, else as they are."""
+    whole = all(isinstance(name, int) and not isinstance(name, bool) for name in names)
+    if whole and len(names) and max(map(abs, names)) < 2**63:
+        return np.array(names, dtype=np.int64)
+    out = np.empty(len(names), dtype=object)
+    out[:] = names
+    return out

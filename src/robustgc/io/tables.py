@@ -2,10 +2,12 @@
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from robustgc.io.opening import InputError, one_space, opened, whole
 from robustgc.io.reasons import NUMBER, RETURN, delimiter, explain
@@ -13,9 +15,11 @@ from robustgc.io.reasons import NUMBER, RETURN, delimiter, explain
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".tab")
 PARQUET = (".parquet", ".pq")
 SAMPLE = 2**16  # bytes from which delimiter and header are told
-BLOCK = 2**23  # bytes at a time
+BLOCK = 2**20  # bytes at a time: larger ones cost memory and gain nothing
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
-_OTHERWISE = re.compile(rb"[\s,;\"\xbf](?:-?0[0-9xX]|-0(?![0-9.]))")  # 0xbf: the end of a BOM
+_DIGIT, _INSIDE, _EXPONENT = (
+    np.isin(np.arange(256), list(some)) for some in (b"0123456789", b"0123456789.eE", b"eE")
+)
 _MAGIC = {
     b"\x1f\x8b": "packed with gzip; name it .gz",
     b"\x28\xb5\x2f\xfd": "packed with zstd; name it .zst",
@@ -114,6 +118,10 @@ def _head(path: Path) -> list[str]:
     return lines
 
 
+def _same(chunk: Any) -> Any:
+    return chunk
+
+
 def _is_header(first: list[str], rest: list[list[str]], words: Sequence[str]) -> bool:
     """Whether the first row names columns: by its words, or by numbers that start below it."""
     if any(field.lower() in words for field in first):
@@ -124,8 +132,12 @@ def _is_header(first: list[str], rest: list[list[str]], words: Sequence[str]) ->
     return any(below and all(map(NUMBER.fullmatch, below)) for below in columns)
 
 
-def read(path: Path, look: Layout, types: dict[int, Any]) -> Any:
+def read(
+    path: Path, look: Layout, types: dict[int, Any], keep: Callable[[Any], Any] = _same
+) -> Any:
     """Read some columns of a text table, by number, as the Arrow types given: chunks of each.
+
+    `keep` says what is kept of every chunk.
 
     Raises
     ------
@@ -157,11 +169,12 @@ def read(path: Path, look: Layout, types: dict[int, Any]) -> Any:
             for batch in reader:
                 columns_read = [_one_line(column) for column in batch.columns]
                 for part, column in zip(chunks, columns_read, strict=False):
-                    part.append(column)
+                    part.append(keep(column))
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         if pa.int64() in types.values():  # numbers were a guess: text is tried next
             raise InputError(f"{path}: {error}") from error
         raise explain(path, look, types, error) from error
+    pa.default_memory_pool().release_unused()
     return chunks
 
 
@@ -180,11 +193,18 @@ def _one_line(column: Any) -> Any:
 def canonical(path: Path) -> bool:
     """Whether no number is written as 007, -0 or 0x7: read as a number, it would lose its name."""
     with opened(path) as stream:
-        end = b"\n"
+        end = b"  \n"
         while block := stream.read(BLOCK):
-            if _OTHERWISE.search(end + block):
+            text = np.frombuffer(end + block, dtype=np.uint8)
+            zeros = np.flatnonzero(text[2:-1] == ord("0")) + 2
+            zeros = zeros[~_INSIDE[text[zeros - 1]]]  # most of them are inside of a number
+            minus = text[zeros - 1] == ord("-")
+            zeros, minus = (x[~(minus & _EXPONENT[text[zeros - 2]])] for x in (zeros, minus))
+            after = text[zeros + 1]
+            number = _DIGIT[after] | (after | 32 == ord("x"))
+            if (number | (minus & (after != ord(".")))).any():
                 return False
-            end = block[-4:]  # a number may be cut
+            end = (end + block)[-3:]
     return True
 
 

@@ -1,0 +1,129 @@
+"""Compiled loops that put edges into rows, for `robustgc.io.assembling`.
+
+While rows are made, the entry of a neighbour j is ``2 j``, plus 1 where the edge was given from j.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from robustgc._kernels import compiled
+
+SHORT = 64  # entries of a row that insertion sorts fastest
+FOUND = 8  # numbers that `merge` leaves for every range of rows
+MEAN, MAX = 1, 2  # ways to make one weight of two; 3 is their sum
+
+
+@compiled
+def count(sources: Any, targets: Any, counts: Any) -> None:
+    """Count the entries of every row; an edge has one in the rows of both its nodes."""
+    for e in range(len(sources)):
+        i, j = sources[e], targets[e]
+        counts[i] += 1
+        if i != j:
+            counts[j] += 1
+
+
+@compiled
+def fill(sources: Any, targets: Any, weights: Any, place: Any, entries: Any, values: Any) -> None:
+    """Write the entries of all edges; `place` has the next free one of every row."""
+    for e in range(len(sources)):
+        i, j = sources[e], targets[e]
+        p = place[i]
+        place[i] = p + 1
+        entries[p] = 2 * j
+        if weights is not None:
+            values[p] = weights[e]
+        if i != j:
+            p = place[j]
+            place[j] = p + 1
+            entries[p] = 2 * i + 1
+            if weights is not None:
+                values[p] = weights[e]
+
+
+@compiled
+def _sort(entries: Any, values: Any, first: int, last: int) -> None:
+    """Sort one row, equal entries in the order of the input."""
+    if last - first > SHORT:
+        if values is None:
+            entries[first:last].sort()
+        else:
+            order = np.argsort(entries[first:last], kind="mergesort")
+            entries[first:last] = entries[first:last][order]
+            values[first:last] = values[first:last][order]
+        return
+    for p in range(first + 1, last):
+        entry, q = entries[p], p
+        value = 0.0 if values is None else values[p]
+        while q > first and entries[q - 1] > entry:
+            entries[q] = entries[q - 1]
+            if values is not None:
+                values[q] = values[q - 1]
+            q -= 1
+        entries[q] = entry
+        if values is not None:
+            values[q] = value
+
+
+@compiled
+def merge(
+    indptr: Any, entries: Any, values: Any, way: int, kept: Any, found: Any, a: int, b: int
+) -> None:
+    """Sort every row and make one entry of all of a neighbour, at the start of the row.
+
+    `found`: copies, self-loops, zeros, weights other than 1, pairs whose directions differ, and of
+    the first such pair both nodes + 1. Copies are added up in the order of the input.
+    """
+    for i in range(a, b):
+        first, last = indptr[i], indptr[i + 1]
+        _sort(entries, values, first, last)
+        p = q = first
+        while p < last:
+            j = entries[p] // 2
+            there, back, out, into = 0, 0, 0.0, 0.0
+            while p < last and entries[p] // 2 == j:
+                w = 1.0 if values is None else values[p]
+                if entries[p] % 2 == 0:
+                    there, out = there + 1, out + w
+                else:
+                    back, into = back + 1, into + w
+                p += 1
+            if i == j:
+                found[1] += 1
+            found[0] += max(there - 1, 0)
+            w = out if there > 0 else into
+            if way == 0:
+                if there > 0 and back > 0 and out != into and i < j:
+                    found[4] += 1
+                    if found[5] == 0:
+                        found[5], found[6] = i + 1, j + 1
+            elif i != j:
+                w = max(out, into) if way == MAX else out + into
+                if way == MEAN:
+                    w /= 2
+            if w == 0:
+                found[2] += 1
+                continue
+            found[3] += w != 1
+            entries[q] = j
+            if values is not None:
+                values[q] = w
+            q += 1
+        kept[i] = q - first
+
+
+@compiled
+def pack(indptr: Any, kept: Any, entries: Any, values: Any) -> int:
+    """Move the kept entries of all rows together and correct the row pointers."""
+    q = 0
+    for i in range(len(kept)):
+        first = indptr[i]
+        indptr[i] = q
+        for p in range(first, first + kept[i]):
+            entries[q] = entries[p]
+            if values is not None:
+                values[q] = values[p]
+            q += 1
+    indptr[len(kept)] = q
+    return q

@@ -1,0 +1,44 @@
+"""`robustgc predict`: a saved model on new points."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from robustgc.commands import shared
+
+
+def predict(
+    points: Annotated[
+        Path, typer.Argument(metavar="NEW_POINTS", help="Points: .csv .parquet .npy .npz.")
+    ],
+    model: Annotated[
+        Path, typer.Option("--model", "-m", help="What `robustgc classify --save` wrote.")
+    ],
+    output: shared.Output = None,
+    identity: shared.Identity = None,
+    columns: shared.Columns = None,
+    quiet: shared.Quiet = False,
+) -> None:
+    """Give a label to new points with a saved model.
+
+    One row per point: node, label, probability, decision value or a score per class, and valid:
+    whether the model reaches the point at all. A point far from all others has no label.
+    """
+    with shared.guarded():
+        from robustgc.io.point_files import read_points  # noqa: PLC0415
+        from robustgc.io.writing import check_table, print_table, write_table  # noqa: PLC0415
+        from robustgc.result import load  # noqa: PLC0415
+
+        if output is not None:
+            check_table(output)
+        known = load(model)
+        chosen = columns.split(",") if columns else None
+        new = read_points(points, name=identity, columns=chosen)
+        found = known.predicted(new)
+        if output is not None:
+            write_table(output, found)
+        else:
+            print_table(found)
+        valid = int(found["valid"].sum())
+        shared.say(f"{valid} of {len(new.X)} points have a label.", quiet)

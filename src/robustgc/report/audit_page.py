@@ -1,0 +1,80 @@
+"""The audit page: what was found in a graph and its labels, in one HTML file without network."""
+
+import base64
+import hashlib
+
+from robustgc.report.audit_charts import choice, decisions
+from robustgc.report.audit_pictures import picture
+from robustgc.report.audit_script import SCRIPT
+from robustgc.report.audit_style import STYLE
+from robustgc.report.audit_tables import certificate, class_sizes, reproduce, suspicious
+from robustgc.report.audit_text import count, known, name, safe, whole
+from robustgc.report.findings import Findings
+
+_SECTIONS = {
+    "certificate": certificate,
+    "classes": class_sizes,
+    "drawing": picture,
+    "decisions": decisions,
+    "choice": choice,
+    "labels": suspicious,
+    "reproduce": reproduce,
+}
+
+
+def render(findings: Findings) -> str:
+    """Return the page as HTML: one file, readable without network.
+
+    Parameters
+    ----------
+    findings : Findings
+
+    Examples
+    --------
+    >>> from robustgc.report.audit_page import render
+    >>> from robustgc.report.findings import Findings
+    >>> page = render(Findings("Two blocks", 6, ("a", "b"), (2, 1)))
+    >>> page.startswith("<!doctype html>"), "6 nodes, 3 labels" in page
+    (True, True)
+    """
+    sections = "\n".join(
+        f'<section id="{key}">{write(findings)}</section>' for key, write in _SECTIONS.items()
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy()}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="referrer" content="no-referrer">'
+        f"<title>{safe(findings.title)}</title><style>{STYLE}</style></head>\n<body><main>"
+        f"<h1>{name(findings.title)}</h1>"
+        f'<p class="lead" id="summary">{summary(findings)}</p>\n{sections}</main>\n'
+        f"<script>{SCRIPT}</script></body></html>\n"
+    )
+
+
+def _policy() -> str:
+    """Allow this script, by its hash, and styles; nothing else, and nothing from elsewhere."""
+    digest = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def summary(findings: Findings) -> str:
+    """Return the findings in one sentence."""
+    f = findings
+    text = count(f.n_nodes, "node")
+    if f.n_pieces is not None:
+        text += f" in {count(f.n_pieces, 'piece')}"
+    labels = sum(int(amount) for amount in f.given)
+    text += f", {count(labels, 'label')} of {count(len(f.classes), 'class', 'classes')}"
+    if f.n_answered is not None:
+        text += f": {count(f.n_answered, 'node was', 'nodes were')} answered"
+        if f.n_unanswered is not None:
+            text += f", {whole(f.n_unanswered)} left without an answer"
+    if f.noise_rate is not None and known(f.noise_rate):
+        text += f"; about {100 * f.noise_rate:.0f} % of the labels look wrong"
+        if f.n_likely is not None:
+            text += f", {whole(f.n_likely)} of them very likely"
+    return text + "."

@@ -1,0 +1,69 @@
+"""Text that is safe in a page: everything that came from outside goes through here."""
+
+import json
+import math
+import re
+from html import escape
+from typing import Any
+
+LONGEST = 120  # characters of a name that are shown
+# Control characters and halves of surrogate pairs have no place in HTML or UTF-8.
+_UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_IN_SCRIPT = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
+
+
+def plain(value: Any, longest: int = LONGEST) -> str:
+    """Return a name as text that a page can hold, cut if it is very long; not yet escaped."""
+    text = _UNFIT.sub("\ufffd", str(value).replace("\r\n", "\n"))
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def safe(value: Any, longest: int = LONGEST) -> str:
+    """Return a name as HTML, in text or in a quoted attribute."""
+    return escape(plain(value, longest))
+
+
+def name(value: Any) -> str:
+    """Return a name as HTML that cannot change the direction of the text around it."""
+    return f"<bdi>{safe(value) or '(no name)'}</bdi>"
+
+
+def script_json(data: Any) -> str:
+    """Return JSON that ends no script element and no line of JavaScript."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.translate(_IN_SCRIPT)
+
+
+def known(value: float | None) -> bool:
+    """Whether there is a number to show."""
+    return value is not None and math.isfinite(value)
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number in few digits, "not known" if there is none."""
+    if value is None or math.isnan(value):
+        return "not known"
+    if math.isinf(value):
+        return "unbounded" if value > 0 else "-unbounded"
+    size = abs(value)
+    if size and (size < 1e-3 or size >= 1e6):
+        mantissa, power = f"{value:.{digits - 2}e}".split("e")
+        return f"{mantissa} &times; 10<sup>{int(power)}</sup>".replace("-", "&minus;")
+    return f"{value:.{digits}g}".replace("-", "&minus;")
+
+
+def count(value: int, one: str, many: str | None = None) -> str:
+    """Return how many of what."""
+    return f"{whole(value)} {one if value == 1 else many or one + 's'}"
+
+
+def whole(value: int) -> str:
+    """Return a whole number, from 10,000 on with a gap at the thousands."""
+    return f"{value:,}".replace(",", "\u202f") if abs(value) >= 10_000 else str(value)
+
+
+def fixed(value: float | None, digits: int = 2) -> str:
+    """Return a number with as many places as its neighbours in the column."""
+    if value is None or not math.isfinite(value):
+        return "&ndash;"
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "&minus;")  # no -0

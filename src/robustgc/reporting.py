@@ -1,0 +1,162 @@
+"""What the page of a fit shows, gathered from the fit; `robustgc.report` only draws it."""
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc.audit import LabelIssues
+from robustgc.csr import CSR
+from robustgc.estimators import RobustGC
+from robustgc.layout import Drawing, layout
+from robustgc.report.findings import Findings, Histogram, Picture, Suspect
+
+LIKELY = 0.9  # a suspicion that is worth a word
+_BINS = 40
+_TAIL = 0.005  # of the decision values at either end go to the last bar
+_SHOWN = 2000  # suspicious labels on the page, of which it shows the worst
+SEED = 20180521
+_VERSIONS = ("robustgc", "numpy", "scipy", "scikit-learn")
+
+
+def findings(
+    clf: RobustGC, names: NDArray[Any], issues: LabelIssues, title: str, command: str | None
+) -> Findings:
+    """Gather what the page shows.
+
+    Parameters
+    ----------
+    clf : RobustGC
+        Fitted.
+    names : ndarray
+        Of the nodes.
+    issues : LabelIssues
+        With the numbers of the nodes.
+    title : str
+    command : str or None
+        How to make it again.
+    """
+    codes, given = clf._answer.codes, clf._labels.codes
+    K = len(clf.classes_)
+    weights = clf._task.W if clf.affinity == "precomputed" else None
+    edges = None if weights is None else _edges(weights)
+    heaviest = next((k for k, c in enumerate(clf.selection_) if c.eta is not None), None)
+    return Findings(
+        title=title,
+        n_nodes=len(codes),
+        classes=[str(name) for name in clf.classes_],
+        given=np.bincount(given[given >= 0], minlength=K).tolist(),
+        n_edges=edges,
+        n_pieces=int(clf.components_.max()) + 1,
+        predicted=np.bincount(codes[codes >= 0], minlength=K).tolist(),
+        n_answered=int((codes >= 0).sum()),
+        n_unanswered=int((codes < 0).sum()),
+        noise_rate=issues.noise_rate,
+        n_likely=int((issues.suspicion > LIKELY).sum()),
+        lambda_1=clf.lambda_1_,
+        gamma=clf.gamma_,
+        eigengap=_gap(clf),
+        condition_bound=clf.condition_bound_,
+        residual=clf.residual_,
+        solver=clf.solver_,
+        picture=_picture(clf, names, issues),
+        histogram=_histogram(clf.f_),
+        candidates=clf.selection_,
+        chosen=heaviest,
+        eta=None if clf.eta == "auto" else float(clf.eta),
+        suspects=_suspects(issues, names),
+        command=command,
+        versions={"Python": platform.python_version(), **_versions()},
+        seeds={"picture": SEED},
+    )
+
+
+def _edges(W: Any) -> int | None:
+    if not isinstance(W, CSR) and not hasattr(W, "nnz"):
+        W = np.asarray(W)
+        return int(np.count_nonzero(np.triu(W)))
+    return (int(W.nnz) + int(np.count_nonzero(W.diagonal()))) // 2
+
+
+def _gap(clf: RobustGC) -> float | None:
+    """Return the gap behind the lifted modes of the largest component that was solved."""
+    pieces = getattr(clf._task, "pieces", None) or {}
+    ruled = [piece for piece in pieces.values() if piece.ruling is not None]
+    if not ruled:
+        return None
+    values = max(ruled, key=lambda piece: piece.graph.n).ruling.modes.values
+    q = int(clf.n_modes_)
+    return float(values[q] - values[q - 1]) if len(values) > q else None
+
+
+def _picture(clf: RobustGC, names: NDArray[Any], issues: LabelIssues) -> Picture:
+    codes, given = clf._answer.codes, clf._labels.codes
+    graph = clf.affinity == "precomputed"
+    points = None if graph else np.asarray(clf._X.todense() if hasattr(clf._X, "nnz") else clf._X)
+    W = clf._task.W if graph or clf.landmarks is None else None
+    drawn: Drawing = layout(W, points, codes, given >= 0, SEED)
+    suspicion = np.full(len(codes), np.nan)
+    suspicion[issues.node] = issues.suspicion
+    # The class that the other labels speak for: a label pulls its own node to its side.
+    answer = codes.copy()
+    place = {name: k for k, name in enumerate(clf.classes_.tolist())}
+    answer[issues.node] = [place[name] for name in issues.suggested.tolist()]
+    nodes = drawn.nodes
+    return Picture(
+        xy=drawn.xy,
+        edges=drawn.edges,
+        names=[str(name) for name in names[nodes]],
+        given=given[nodes],
+        answer=answer[nodes],
+        suspicion=suspicion[nodes],
+        kind="graph" if graph else "points",
+    )
+
+
+def _histogram(f: NDArray[Any]) -> Histogram | None:
+    """Count decision values: signed for two classes, else the lead of the best class."""
+    if f.ndim == 1:
+        values = f[np.isfinite(f)]
+    else:
+        ranked = np.sort(f[np.isfinite(f).any(axis=1)], axis=1)
+        values = ranked[:, -1] - ranked[:, -2]
+        values = values[np.isfinite(values)]
+    if not values.size:
+        return None
+    low, high = np.quantile(values, [_TAIL if f.ndim == 1 else 0.0, 1 - _TAIL])
+    if f.ndim == 1:
+        high = max(abs(low), abs(high))
+        low = -high
+    if not high > low:
+        low, high = low - 0.5, low + 0.5
+    counts, ends = np.histogram(np.clip(values, low, high), _BINS, (low, high))
+    return Histogram(edges=ends, counts=counts, signed=f.ndim == 1)
+
+
+def _suspects(issues: LabelIssues, names: NDArray[Any]) -> list[Suspect]:
+    found = []
+    for issue, _ in zip(issues, range(_SHOWN), strict=False):
+        witnesses = [str(names[j]) for j in issue.evidence]
+        found.append(
+            Suspect(
+                str(names[issue.node]),
+                str(issue.given),
+                str(issue.suggested),
+                issue.suspicion,
+                issue.margin,
+                witnesses,
+            )
+        )
+    return found
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in _VERSIONS:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found

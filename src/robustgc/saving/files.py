@@ -1,0 +1,275 @@
+"""A model's files: written beside their final name, checked before they are believed.
+
+A model is a folder, or a zip without compression, of .npy files and one manifest.json. The
+manifest has the size and the SHA-256 of every file. Nothing that is read is ever run.
+"""
+
+import hashlib
+import io
+import json
+import math
+import os
+import re
+import secrets
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+FORMAT = "robustgc-model"
+VERSION = 1
+MANIFEST = "manifest.json"
+_NAME = re.compile(r"[a-z_]{1,64}\.npy")
+_AGAIN = "Save the model again, or get a whole copy of it."
+
+
+def place(path: str | os.PathLike[str]) -> Path:
+    """Return where a model is to go; refuse a place where something else is."""
+    real = Path(os.path.realpath(path))
+    if not os.path.lexists(real):
+        return real
+    if real.is_dir() == _zipped(real):
+        kind = "a folder" if real.is_dir() else "a file"
+        raise FileExistsError(
+            f"{real} exists and is {kind}; a model is a zip file if its name ends in .zip, else a "
+            "folder. Choose another name."
+        )
+    try:
+        with Source(real) as source:
+            known = {MANIFEST, *_manifest(source, any_version=True)["files"]}
+            others = sorted(set(source.names()) - known)
+    except ValueError as failure:
+        raise FileExistsError(
+            f"{real} exists and is no model that could be replaced ({failure}) Remove it or choose "
+            "another name."
+        ) from failure
+    if others:
+        raise FileExistsError(
+            f"{real} holds {len(others)} files that are no part of the model, the first "
+            f"{others[0]!r}; it is not replaced. Move them away or choose another name."
+        )
+    return real
+
+
+def write(
+    path: str | os.PathLike[str], about: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> None:
+    """Write a model; it gets its name when it is complete, and replaces an earlier one."""
+    final = place(path)
+    token = secrets.token_hex(4)
+    partial = final.with_name(f"{final.name}.partial-{token}")
+    packed = final.with_name(f"{final.name}.partial-{token}.zip")
+    try:
+        partial.mkdir(parents=True)
+        _fill(partial, about, arrays)
+        place(final)  # again: writing may have taken long
+        if _zipped(final):
+            _pack(partial, packed)
+            os.replace(packed, final)
+        else:
+            _swap(partial, final, final.with_name(f"{final.name}.old-{token}"))
+    finally:  # Ctrl-C too
+        shutil.rmtree(partial, ignore_errors=True)
+        packed.unlink(missing_ok=True)
+
+
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return what the manifest says of the model, and its arrays, all of them checked."""
+    with Source(Path(path)) as source:
+        manifest = _manifest(source)
+        return manifest["model"], {
+            name.removesuffix(".npy"): _array(source, name, entry)
+            for name, entry in manifest["files"].items()
+        }
+
+
+def digest(model: Any, files: Any) -> str:
+    """Return the SHA-256 of what the manifest says, so that damage to it is seen."""
+    return hashlib.sha256(_json({"model": model, "files": files}, None)).hexdigest()
+
+
+class Source:
+    """A folder or a zip that models are read from."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._zip: zipfile.ZipFile | None = None
+        if path.is_dir():
+            return
+        if not path.exists():
+            raise FileNotFoundError(f"{path} does not exist; there is no model to load.")
+        try:
+            self._zip = zipfile.ZipFile(path)
+            _check_members(path, self._zip.infolist())
+        except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as failure:
+            raise ValueError(
+                f"{path} is neither a folder nor a zip that can be read ({failure}). {_AGAIN}"
+            ) from failure
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> "Source":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the zip, if it is one."""
+        if self._zip is not None:
+            self._zip.close()
+
+    def names(self) -> list[str]:
+        """Return the names of all files."""
+        return os.listdir(self.path) if self._zip is None else self._zip.namelist()
+
+    def size(self, name: str) -> int:
+        """Return the bytes of a file; -1 if there is no such file."""
+        if self._zip is not None:
+            return self._zip.getinfo(name).file_size if name in self._zip.namelist() else -1
+        file = self.path / name
+        return file.stat().st_size if file.is_file() else -1
+
+    def open(self, name: str) -> io.BufferedIOBase:
+        """Open a file for reading."""
+        if self._zip is not None:
+            return cast(io.BufferedIOBase, self._zip.open(name))
+        return (self.path / name).open("rb")
+
+
+def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
+    """Refuse a zip that could not have been written here, before anything in it is opened."""
+    names = [member.filename for member in members]
+    for member in members:
+        name = member.filename
+        if name != MANIFEST and not _NAME.fullmatch(name):
+            raise ValueError(
+                f"{path} holds {name[:200]!r}, which is no name of a model's file: they lie side "
+                f"by side, {MANIFEST} and .npy files in small letters. Do not trust this file."
+            )
+        if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & 1:
+            raise ValueError(
+                f"{name} in {path} is compressed or encrypted; only stored files are read, so that "
+                "a small zip cannot fill the memory. Unpack it and load the folder."
+            )
+    if len(set(names)) != len(names):
+        raise ValueError(f"{path} holds two files of the same name. Do not trust this file.")
+    if sum(member.file_size for member in members) > path.stat().st_size:
+        raise ValueError(
+            f"The files in {path} claim {sum(member.file_size for member in members)} bytes, more "
+            f"than its own {path.stat().st_size}. Do not trust this file."
+        )
+
+
+def _manifest(source: Source, *, any_version: bool = False) -> dict[str, Any]:
+    where = source.path / MANIFEST
+    if source.size(MANIFEST) < 0:
+        raise ValueError(f"{where} is missing: this is no {FORMAT}, or not all of it. {_AGAIN}")
+    try:
+        with source.open(MANIFEST) as stream:
+            found = json.loads(stream.read().decode("utf-8"), parse_constant=_no_constant)
+    except (ValueError, RecursionError, OSError, EOFError, zipfile.BadZipFile) as failure:
+        raise ValueError(f"{where} is damaged ({failure}). {_AGAIN}") from failure
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise ValueError(f"{where} does not describe a {FORMAT}. Give the path of a saved model.")
+    version, files = found.get("version"), found.get("files")
+    if version != VERSION and not any_version:
+        raise ValueError(
+            f"{where} has format version {version!r}; this version of robustgc reads {VERSION}; "
+            "upgrade robustgc, or save the model again."
+        )
+    if not isinstance(files, dict) or not all(_NAME.fullmatch(name) for name in files):
+        raise ValueError(f"{where} has no list of files with names as save gives them. {_AGAIN}")
+    if any_version:
+        return found
+    model = found.get("model")
+    try:
+        whole = isinstance(model, dict) and found.get("sha256") == digest(model, files)
+    except (ValueError, RecursionError):  # such as 1e999, which JSON allows and save never writes
+        whole = False
+    if not whole:
+        raise ValueError(f"{where} is damaged: its content does not fit its checksum. {_AGAIN}")
+    return found
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number in JSON")
+
+
+def _array(source: Source, name: str, entry: Any) -> NDArray[Any]:
+    """Return one array after its size, its checksum and its header have been checked."""
+    where, size = source.path / name, source.size(name)
+    wanted = entry.get("size") if isinstance(entry, dict) else None
+    if size < 0:
+        raise ValueError(f"{where} is missing. {_AGAIN}")
+    if size != wanted:
+        raise ValueError(f"{where} has {size} bytes; by the manifest it has {wanted}. {_AGAIN}")
+    try:
+        with source.open(name) as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+        if found != entry.get("sha256"):
+            raise ValueError("its content does not fit the checksum in the manifest")
+        with source.open(name) as stream:
+            _check_header(stream, size)
+            stream.seek(0)
+            return np.asarray(np.load(stream, allow_pickle=False))
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as failure:
+        raise ValueError(f"{where} is damaged: {failure}. {_AGAIN}") from failure
+
+
+def _check_header(stream: io.BufferedIOBase, size: int) -> None:
+    """Refuse objects, and a header that promises another size: it would be allocated at once."""
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("it is not of version 1.0 of the npy format")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    if dtype.kind not in "biuf" or min(shape, default=0) < 0:
+        raise ValueError(f"it has type {dtype} and shape {shape}; numbers are needed")
+    if stream.tell() + math.prod(shape) * dtype.itemsize != size:
+        raise ValueError(f"its header promises {shape} values of type {dtype}, its size another")
+
+
+def _fill(folder: Path, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    files = {}
+    for name, values in arrays.items():
+        file = folder / f"{name}.npy"
+        np.save(file, values, allow_pickle=False)
+        with file.open("rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+        files[file.name] = {"size": file.stat().st_size, "sha256": found}
+    manifest = {"format": FORMAT, "version": VERSION, "sha256": digest(about, files)}
+    (folder / MANIFEST).write_bytes(_json({**manifest, "files": files, "model": about}, 1))
+
+
+def _json(value: Any, indent: int | None) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, sort_keys=True)
+    # Half a surrogate pair, as in names of files, has no UTF-8; JSON has this escape for it.
+    return text.encode("utf-8", errors="backslashreplace")
+
+
+def _pack(folder: Path, packed: Path) -> None:
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as bundle:
+        for file in sorted(folder.iterdir()):
+            member = zipfile.ZipInfo(file.name)  # without a date: the same model, the same bytes
+            with file.open("rb") as source, bundle.open(member, "w", force_zip64=True) as target:
+                shutil.copyfileobj(source, target, 2**20)
+
+
+def _swap(new: Path, final: Path, old: Path) -> None:
+    if not final.exists():
+        new.rename(final)
+        return
+    final.rename(old)
+    try:
+        new.rename(final)
+    except BaseException:
+        old.rename(final)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _zipped(path: Path) -> bool:
+    return path.suffix.lower() == ".zip"

@@ -1,0 +1,237 @@
+"""JSON and arrays -> a fitted RobustGC, after checking that they fit each other."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from robustgc.affinity import Affinity, Gaussian, Nearest, Precomputed
+from robustgc.audit import LabelIssues
+from robustgc.csr import CSR
+from robustgc.estimators import RobustGC
+from robustgc.kept import Kept
+from robustgc.labels import Labels
+from robustgc.saving.checks import Checked
+from robustgc.saving.state import KINDS
+from robustgc.saving.values import array, decoded, decoded_record
+from robustgc.transduction import Certificate, Transduction
+from robustgc.weights import check_weights
+
+
+class Reading(Checked):
+    """One model that is read."""
+
+    def estimator(self) -> RobustGC:
+        """Return the estimator as it was saved."""
+        if self.value("class", str) != "RobustGC":
+            self.refuse(f"the class is {self._about['class']!r}; it must be 'RobustGC'")
+        made = self._unfitted()
+        X = self._points(made.affinity == "precomputed")
+        n = X.shape[0]
+        classes = self._classes()
+        K = len(classes)
+        given = self.array("given", "int64", (n,), -1, K - 1)
+        made._labels = Labels(classes, given, self._scalar("marker"))
+        made._X, made._rows = X, None
+        made._sizes = self.array("sample_weight", "float64", (n,))
+        made._shares = self.array("priors", "float64", (K,)) if self.has("priors") else None
+        made._answer = answer = self._answer(n, K)
+        made._chosen = chosen = self._landmarks(n, made.affinity)
+        nodes = X if chosen is None else X[chosen]
+        made._affinity = self._affinity(made.affinity, nodes)
+        made._graph_answer = answer if chosen is None else _part(answer, chosen)
+        if made._graph_answer.number.min() < 0:
+            self.refuse("a node of the graph has no component", "components.npy")
+        made._task = Kept(self._issues(n, classes))
+        self._name_features(made, X.shape[1])
+        made._set_fitted(answer)
+        made.eta_, made.n_modes_ = self._scalar("eta"), self._scalar("n_modes")
+        self.finish()
+        return made
+
+    def names(self, n: int) -> tuple[str | int, ...] | None:
+        """Return the names of the nodes, if there are any."""
+        if self._about.get("names") is None:
+            return None
+        found = self.value("names", list)
+        if len(found) != n or not all(type(name) in (str, int) for name in found):
+            self.refuse(f"names must be {n} texts or whole numbers, one for every node")
+        return tuple(found)
+
+    def _unfitted(self) -> RobustGC:
+        coded, known = self.value("parameters", dict), RobustGC().get_params(deep=False)
+        odd = sorted(set(coded) ^ set(known))
+        if odd:
+            what = "unknown" if odd[0] in coded else "missing"
+            self.refuse(f"the parameter {odd[0]!r} is {what}")
+        if coded["affinity"] not in tuple(KINDS):
+            self.refuse(f"affinity is {str(coded['affinity'])[:200]}, no kind that can be saved")
+        try:
+            made = RobustGC(**{name: decoded(value) for name, value in coded.items()})
+            made._check_parameters()
+        except (ValueError, TypeError, OverflowError) as failure:
+            self.refuse(f"a parameter is not allowed: {failure}")
+        return made
+
+    def _points(self, square: bool) -> Any:
+        """Return the points or weights as they were fitted, arrays with their layout."""
+        kind = self.value("points", dict)
+        if kind.get("kind") == "dense":
+            X = self.array("points", "float64", (None, None))
+        else:
+            X = self._rows_of_entries(kind)
+        n, columns = X.shape
+        if n < 2 or columns < 1 or (square and n != columns):
+            self.refuse(f"the points, or weights, have shape {X.shape}")
+        if isinstance(X, CSR) and not square:
+            self.refuse("points cannot be held as a graph")
+        return X
+
+    def _rows_of_entries(self, kind: dict[str, Any]) -> Any:
+        indptr = self.array("points_indptr", "int32 int64", (None,), 0)
+        indices = self.array("points_indices", "int32 int64", (None,), 0)
+        entries = indices.shape
+        if len(indptr) < 2 or indptr[0] != 0 or indptr[-1] != len(indices):
+            self.refuse(f"the rows must be made of {len(indices)} entries", "points_indptr.npy")
+        if kind.get("kind") == "csr":
+            weighted = kind.get("weighted") is True
+            types = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
+            return CSR(
+                indptr, indices, self.array("points_data", types, entries) if weighted else None
+            )
+        data, columns = self.array("points_data", "float64", entries), kind.get("columns")
+        if kind.get("kind") != "sparse" or type(columns) is not int or columns < 1:
+            self.refuse(f"points are {str(kind)[:200]}, which is no way to hold them")
+        try:
+            X = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns))
+            X.check_format(full_check=True)  # an index out of range would be read as memory
+        except (ValueError, OverflowError) as failure:
+            self.refuse(f"the entries are not in order: {failure}", "points_indices.npy")
+        return X
+
+    def _classes(self) -> NDArray[Any]:
+        try:
+            classes = array(self._about.get("classes"))
+        except (ValueError, TypeError, OverflowError) as failure:
+            self.refuse(f"the classes cannot be read: {failure}")
+        if len(classes) < 2 or (classes[1:] <= classes[:-1]).any():
+            self.refuse(f"there are {len(classes)} classes; two or more are needed, ascending")
+        return classes
+
+    def _answer(self, n: int, K: int) -> Transduction:
+        columns = 1 if K == 2 else K
+        texts = self.value("reasons", list)
+        if not texts or not all(isinstance(text, str) for text in texts):
+            self.refuse("the reasons must be texts")
+        reason = self.array("reasons", "uint8", (n,), 0, len(texts) - 1)
+        constant = self.array("constant_components", "int64", (None,), 0, n - 1)
+        values = self.array("constants", "float64", (len(constant), columns))
+        solved = {}
+        for item in self.value("certificates", list):
+            try:
+                component, record = item
+                solved[int(component)] = decoded_record(Certificate, record)
+            except (ValueError, TypeError, OverflowError) as failure:
+                self.refuse(f"a certificate cannot be read: {failure}")
+        return Transduction(
+            self.array("f", "float64", (n, columns)),
+            self.array("codes", "int64", (n,), -1, K - 1),
+            np.array(texts, dtype=object)[reason],
+            self.array("components", "int32 int64", (n,), -1, n - 1),
+            solved,
+            {int(c): row.copy() for c, row in zip(constant, values, strict=True)},
+            self.array("degrees", "float64", (n,)),
+        )
+
+    def _scalar(self, key: str) -> Any:
+        found = self.decoded(key)
+        if isinstance(found, list | tuple | dict | np.ndarray):
+            self.refuse(f"{key!r} is {str(found)[:200]}; it must be one value")
+        return found
+
+    def _landmarks(self, n: int, affinity: str) -> NDArray[np.int64] | None:
+        if not self.has("landmarks"):
+            return None
+        if affinity == "precomputed":
+            self.refuse("a graph has no landmarks", "landmarks.npy")
+        chosen = self.array("landmarks", "int64", (None,), 0, n - 1)
+        if len(chosen) < 2 or (np.diff(chosen) <= 0).any():
+            self.refuse("landmarks must be two or more nodes, ascending", "landmarks.npy")
+        return chosen
+
+    def _affinity(self, kind: str, X: Any) -> Affinity:
+        about, n = self.value("affinity", dict), X.shape[0]
+        if kind == "precomputed":
+            try:
+                return Precomputed(check_weights(X))
+            except (ValueError, TypeError) as failure:
+                file = "points.npy" if isinstance(X, np.ndarray) else "points_indices.npy"
+                self.refuse(f"the weights are no graph: {failure}", file)
+        if kind == "rbf":
+            width = about.get("sigma"), about.get("scale"), about.get("self_loops")
+            if [type(value) for value in width] != [float, float, bool] or min(width[:2]) <= 0:
+                self.refuse(f"the Gaussian kernel has {str(about)[:200]}")
+            return Gaussian(X, *width)
+        k, approximate = about.get("n_neighbors"), about.get("approximate")
+        if type(k) is not int or not 1 <= k < n or type(approximate) is not bool:
+            self.refuse(f"the nearest neighbours of {n} points have {str(about)[:200]}")
+        numbers = self.array("neighbours", "int32 int64", (n, k), 0, n - 1)
+        found = Nearest(X, k, approximate)
+        starts = np.arange(0, n * k + 1, k)
+        graph = sp.csr_array((np.ones(n * k), numbers.ravel(), starts), shape=(n, n))
+        # Into its cache, so that neighbours are not searched again.
+        vars(found)["_index"] = (graph, self.array("reach", "float64", (n,)))
+        return found
+
+    def _name_features(self, made: RobustGC, columns: int) -> None:
+        names, count = self._about.get("feature_names"), self.value("features", int)
+        if count != columns:
+            self.refuse(f"the model has {count} features, but its points have {columns}")
+        made.n_features_in_ = count
+        if names is None:
+            return
+        listed = self.value("feature_names", list)
+        if len(listed) != count or not all(type(name) is str for name in listed):
+            self.refuse(f"feature_names must be {count} texts")
+        made.feature_names_in_ = np.array(listed, dtype=object)
+
+    def _issues(self, n: int, classes: NDArray[Any]) -> LabelIssues | str:
+        about, K = self.value("issues", dict), len(classes)
+        if isinstance(about.get("failure"), str):
+            return str(about["failure"])
+        rate = about.get("noise_rate")
+        if type(rate) is not float:
+            self.refuse(f"the report of wrong labels has the noise rate {str(rate)[:200]}")
+        node = self.array("issue_node", "int64", (None,), 0, n - 1)
+        rows = node.shape
+        counts = self.array("issue_witnesses", "int64", rows, 0, n)
+        flat = self.array("issue_evidence", "int64", (int(counts.sum()),), 0, n - 1)
+        evidence = np.empty(rows, dtype=object)
+        parts = np.split(flat, np.cumsum(counts)[:-1]) if len(counts) else []
+        evidence[:] = [tuple(part.tolist()) for part in parts]
+        return LabelIssues(
+            node,
+            classes[self.array("issue_given", "int64", rows, 0, K - 1)],
+            classes[self.array("issue_suggested", "int64", rows, 0, K - 1)],
+            self.array("issue_suspicion", "float64", rows),
+            self.array("issue_margin", "float64", rows),
+            evidence,
+            self.array("issue_judged", "bool", rows),
+            rate,
+            self.array("issue_pairs", "float64", (K, K)),
+            classes,
+        )
+
+
+def _part(answer: Transduction, chosen: NDArray[np.int64]) -> Transduction:
+    """Return the answer on the landmarks, which the answer on all points holds unchanged."""
+    return replace(
+        answer,
+        f=answer.f[chosen],
+        codes=answer.codes[chosen],
+        reasons=answer.reasons[chosen],
+        number=answer.number[chosen],
+        d=answer.d[chosen],
+    )

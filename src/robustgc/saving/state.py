@@ -1,0 +1,153 @@
+"""A fitted RobustGC -> JSON and arrays: all that it needs to answer again."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from robustgc.affinity import Gaussian, Nearest, Precomputed
+from robustgc.csr import CSR
+from robustgc.estimators import RobustGC
+from robustgc.outcome import NotConvergedError
+from robustgc.saving.values import encoded, encoded_record
+
+Arrays = dict[str, NDArray[Any]]
+KINDS = {"rbf": Gaussian, "knn": Nearest, "precomputed": Precomputed}
+
+
+def state(estimator: RobustGC, names: ArrayLike | None) -> tuple[dict[str, Any], Arrays]:
+    """Return what is to be saved; refuse what cannot be."""
+    parameters = _parameters(estimator)
+    labels, answer = estimator._labels, estimator._answer
+    texts = list(dict.fromkeys(answer.reasons.tolist()))
+    number = {text: code for code, text in enumerate(texts)}
+    points, arrays = _points(estimator._X)
+    solved = answer.certificates.items()
+    about = {
+        "class": "RobustGC",
+        "parameters": parameters,
+        "classes": encoded(labels.classes, "classes_"),
+        "marker": encoded(labels.marker, "The marker of unlabelled nodes"),
+        "points": points,
+        "features": int(estimator.n_features_in_),
+        "feature_names": _feature_names(estimator),
+        "affinity": _affinity(estimator._affinity, arrays),
+        "reasons": texts,
+        "certificates": [[int(c), encoded_record(certificate)] for c, certificate in solved],
+        "eta": encoded(estimator.eta_, "eta_"),
+        "n_modes": encoded(estimator.n_modes_, "n_modes_"),
+        "names": None if names is None else _names(names, len(answer.codes)),
+        "issues": _issues(estimator, arrays),
+    }
+    arrays |= {
+        "given": labels.codes,
+        "sample_weight": estimator._sizes,
+        "codes": answer.codes,
+        "f": answer.f,
+        "reasons": np.array([number[text] for text in answer.reasons.tolist()], dtype=np.uint8),
+        "components": answer.number,
+        "degrees": answer.d,
+        "constant_components": np.array(list(answer.constants), dtype=np.int64),
+        "constants": np.array(list(answer.constants.values())).reshape(-1, answer.f.shape[1]),
+    }
+    if estimator._chosen is not None:
+        arrays["landmarks"] = estimator._chosen
+    if estimator._shares is not None:
+        arrays["priors"] = estimator._shares
+    return about, arrays
+
+
+def _parameters(estimator: RobustGC) -> dict[str, Any]:
+    if type(estimator) is not RobustGC:
+        raise ValueError(
+            f"A {type(estimator).__name__} cannot be saved; only a fitted RobustGC can."
+        )
+    check_is_fitted(estimator)
+    if callable(estimator.affinity):
+        raise ValueError(
+            f"affinity={estimator.affinity!r} is a function, and a saved model holds no code. Fit "
+            f"with one of {', '.join(map(repr, KINDS))}; for a kernel of your own compute its "
+            "matrix and use 'precomputed'."
+        )
+    parameters = estimator.get_params(deep=False)
+    coded = {name: encoded(value, f"The parameter {name}") for name, value in parameters.items()}
+    estimator._check_parameters()
+    fitted = next((k for k, kind in KINDS.items() if type(estimator._affinity) is kind), None)
+    if estimator.affinity != fitted:
+        raise ValueError(
+            f"affinity is {estimator.affinity!r} now, but the model was fitted with {fitted!r}. "
+            "Fit again before saving."
+        )
+    return coded
+
+
+def _points(X: Any) -> tuple[dict[str, Any], Arrays]:
+    """Return how the points, or the weights, are held, and their arrays."""
+    if not isinstance(X, CSR) and not sp.issparse(X):
+        return {"kind": "dense"}, {"points": X}
+    arrays = {"points_indptr": X.indptr, "points_indices": X.indices}
+    if X.data is not None:
+        arrays["points_data"] = X.data
+    if isinstance(X, CSR):
+        return {"kind": "csr", "weighted": X.data is not None}, arrays
+    return {"kind": "sparse", "columns": int(X.shape[1])}, arrays
+
+
+def _affinity(affinity: Any, arrays: Arrays) -> dict[str, Any]:
+    if isinstance(affinity, Gaussian):
+        return {
+            "sigma": float(affinity.sigma),
+            "scale": float(affinity.scale),
+            "self_loops": bool(affinity.self_loops),
+        }
+    if isinstance(affinity, Nearest):
+        # Kept, not searched again: the index of approximate search may be missing there.
+        graph, arrays["reach"] = affinity._index
+        arrays["neighbours"] = graph.indices.reshape(-1, affinity.n_neighbors)
+        return {
+            "n_neighbors": int(affinity.n_neighbors),
+            "approximate": bool(affinity.approximate),
+        }
+    return {}
+
+
+def _feature_names(estimator: RobustGC) -> list[str] | None:
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _names(names: Any, n: int) -> list[str | int]:
+    listed = names.tolist() if hasattr(names, "tolist") else list(names)
+    found = [item.item() if isinstance(item, np.generic) else item for item in listed]
+    if len(found) != n:
+        raise ValueError(f"There are {len(found)} names for {n} nodes; give one name per node.")
+    for node, name in enumerate(found):
+        if not isinstance(name, str | int) or isinstance(name, bool):
+            raise ValueError(
+                f"The name of node {node} is {name!r} of type {type(name).__name__}; names must "
+                "be text or whole numbers. Convert it, for instance with str."
+            )
+    return [str(name) if isinstance(name, str) else int(name) for name in found]
+
+
+def _issues(estimator: RobustGC, arrays: Arrays) -> dict[str, Any]:
+    """Make the report of wrong labels now: later the internals of the fit are gone."""
+    try:
+        issues = estimator.label_issues()
+    except (NotConvergedError, MemoryError) as failure:  # the answers are worth saving all the same
+        return {"failure": str(failure)}
+    witnesses = issues.evidence.tolist()
+    arrays |= {
+        "issue_node": issues.node,
+        "issue_given": np.searchsorted(issues.classes, issues.given).astype(np.int64),
+        "issue_suggested": np.searchsorted(issues.classes, issues.suggested).astype(np.int64),
+        "issue_suspicion": issues.suspicion,
+        "issue_margin": issues.margin,
+        "issue_judged": issues.judged,
+        "issue_pairs": issues.pairs,
+        "issue_witnesses": np.array([len(nodes) for nodes in witnesses], dtype=np.int64),
+        "issue_evidence": np.array([j for nodes in witnesses for j in nodes], dtype=np.int64),
+    }
+    return {"noise_rate": float(issues.noise_rate)}

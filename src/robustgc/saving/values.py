@@ -1,0 +1,137 @@
+"""Parameters and evidence <-> JSON, with the types of Python and numpy kept."""
+
+import math
+import re
+from dataclasses import fields
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc.candidates import Candidate
+from robustgc.engines import Attempt
+from robustgc.transduction import Certificate
+
+_SIZES = {"int": (8, 16, 32, 64), "uint": (8, 16, 32, 64), "float": (16, 32, 64)}
+_SCALARS = ["bool", "str", *(f"{kind}{bits}" for kind in _SIZES for bits in _SIZES[kind])]
+_DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|U[1-9][0-9]{0,6})")
+_ROOM = (
+    2**28
+)  # bytes that classes may take: a short file must not ask for more memory than there is
+_PARTS = {"history": Attempt, "selection": Candidate}
+_KINDS: dict[Any, Any] = {
+    int: Integral,
+    float: Real,
+    bool: bool | np.bool_,
+    str: str,
+    float | None: Real | None,
+}
+
+
+def encoded(value: Any, what: str) -> Any:
+    """Return a value in a form that JSON holds, or refuse it by the name of `what` it is."""
+    if type(value) is list:
+        return [encoded(item, what) for item in value]
+    if type(value) is tuple:
+        return {"tuple": [encoded(item, what) for item in value]}
+    if type(value) is dict:
+        return {"dict": [[encoded(key, what), encoded(value[key], what)] for key in value]}
+    if isinstance(value, np.ndarray) and value.ndim == 1 and _DTYPE.fullmatch(value.dtype.str):
+        return {"array": value.dtype.str, "values": encoded(value.tolist(), what)}
+    return _encoded_scalar(value, what)
+
+
+def _encoded_scalar(value: Any, what: str) -> Any:
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float:
+        return value if math.isfinite(value) else {"float": repr(value)}
+    if isinstance(value, np.generic):
+        name = "str" if isinstance(value, np.str_) else value.dtype.name
+        if name in _SCALARS:
+            return {"numpy": name, "value": encoded(value.item(), what)}
+    raise ValueError(
+        f"{what} is {value!r} of type {type(value).__name__}, which a saved model cannot hold; it "
+        "must be None, text, a number or a boolean, or a list, tuple, dictionary or array of them. "
+        "Fit with such a value."
+    )
+
+
+def decoded(value: Any) -> Any:
+    """Return what was encoded; a ValueError says what no encoding gives."""
+    if isinstance(value, list):
+        return [decoded(item) for item in value]
+    return _tagged(value) if isinstance(value, dict) else value
+
+
+def _tagged(value: dict[str, Any]) -> Any:
+    match sorted(value):
+        case ["float"] if value["float"] in ("nan", "inf", "-inf"):
+            return float(value["float"])
+        case ["numpy", "value"] if value["numpy"] in _SCALARS:
+            return np.array(decoded(value["value"])).astype(value["numpy"])[()]
+        case ["tuple"] if isinstance(value["tuple"], list):
+            return tuple(decoded(value["tuple"]))
+        case ["dict"] if isinstance(value["dict"], list):
+            return {_key(key): decoded(item) for key, item in value["dict"]}
+        case ["array", "values"]:
+            return array(value)
+    raise ValueError(f"{str(value)[:200]} is no value that save writes")
+
+
+def _key(value: Any) -> Any:
+    key = decoded(value)
+    if isinstance(key, list | dict | np.ndarray):
+        raise ValueError(f"{str(value)[:200]} cannot be a key")
+    return key
+
+
+def array(value: Any) -> NDArray[Any]:
+    """Return a short array that was encoded with its type."""
+    if not isinstance(value, dict) or not isinstance(value.get("values"), list):
+        raise ValueError(f"{str(value)[:200]} is no array that save writes")
+    kind, items = str(value.get("array")), decoded(value["values"])
+    if not _DTYPE.fullmatch(kind):
+        raise ValueError(f"{kind!r} is no type of booleans, numbers or text")
+    wanted = {"b": bool, "i": int, "u": int, "f": float, "U": str}[kind[1]]
+    dtype = np.dtype(kind)
+    if not all(type(item) is wanted for item in items):
+        raise ValueError(f"the values of an array of type {kind} must all be {wanted.__name__}")
+    if dtype.itemsize * len(items) > _ROOM:
+        raise ValueError(f"{len(items)} values of type {kind} take more than {_ROOM} bytes")
+    if kind[1] == "U" and max(map(len, items), default=0) > dtype.itemsize // 4:
+        raise ValueError(f"a text is longer than its type {kind}")
+    return np.array(items, dtype=dtype)
+
+
+def encoded_record(record: Certificate | Attempt | Candidate) -> dict[str, Any]:
+    """Return a certificate, with its history and selection, as JSON objects."""
+    found = {}
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if field.name in _PARTS:
+            found[field.name] = [encoded_record(part) for part in value]
+        else:
+            found[field.name] = encoded(value, f"{type(record).__name__}.{field.name}")
+    return found
+
+
+def decoded_record(kind: type[Any], record: Any) -> Any:
+    """Return a certificate or a part of it, after checking that every field has its type."""
+    names = [field.name for field in fields(kind)]
+    if not isinstance(record, dict) or sorted(record) != sorted(names):
+        raise ValueError(f"a {kind.__name__} must have the fields {', '.join(names)}")
+    found: dict[str, Any] = {}
+    for field in fields(kind):
+        value = record[field.name]
+        if field.name in _PARTS:
+            if not isinstance(value, list):
+                raise ValueError(f"{field.name} of a {kind.__name__} must be a list")
+            parts = [decoded_record(_PARTS[field.name], part) for part in value]
+            found[field.name] = tuple(parts)
+            continue
+        found[field.name] = decoded(value)
+        if not isinstance(found[field.name], _KINDS[field.type]):
+            raise ValueError(f"{field.name} of a {kind.__name__} is {str(value)[:200]}")
+    return kind(**found)
