@@ -85,7 +85,7 @@ GRAPHS = {
     "NaN": ("g.tsv", b"a\tb\t1\nb\tc\tnan\n", "line 2: weight nan is not finite"),
     "negative, spaces": ("g.txt", b"# x\n1 2 1\n# y\n2   3 -1\n", "line 4: weight -1 is negative"),
     "nameless node": ("g.csv", b"a,b\n\n ,c\n", "line 3: a node without a name. Name it"),
-    "two ways": ("g.csv", GOOD + b"c,b,3\n", "1 edge, both directions, different weights, first b - c., "
+    "two ways": ("g.csv", GOOD + b"c,b,3\n", "both directions, weights, first b - c., "
                  "--symmetrise mean|max|sum"),
     "null node": ("g.pq", parquet(source=["a", None], target=["b", "c"]), "row 2: no node in column"
                   " 'source'. Fill it in"),
