@@ -19,7 +19,7 @@ def _array(pa: Any, values: Any) -> Any:
     items = [_plain(value) for value in (values if isinstance(values, list) else array.tolist())]
     try:
         return pa.array(items)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # of several kinds
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):  # of several kinds, or too large
         return pa.array([None if item is None else str(item) for item in items], type=pa.string())
 
 

@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,10 @@ import scipy.sparse as sp
 from robustgc.csr import CSR
 from robustgc.io import edge_tables, objects, tables
 from robustgc.io.named import NamedGraph
-from robustgc.io.opening import InputError, check_file, kind, opened
+from robustgc.io.opening import InputError, check_file, kind, whole
+
+_COMMENTS = re.compile(rb"(?:%.*\n|\s*\n)*")
+_NO_NUMBER = re.compile(rb"[^0-9+\-.eE \t\r\n]|[eE](?![+-]?[0-9])")
 
 
 def read_graph(
@@ -35,7 +40,7 @@ def read_graph(
     symmetrise : {None, "mean", "max", "sum"}
         What to do where the two directions of an edge differ; None: refuse.
     """
-    if path.is_dir():
+    if os.path.isdir(path):
         return _folder(path)
     ending = kind(path)
     columns = {"source": source, "target": target, "weight": weight, "symmetrise": symmetrise}
@@ -63,30 +68,34 @@ def _folder(path: Path) -> NamedGraph:
     names = path / "names.json"
     if not names.is_file():
         return NamedGraph(graph, np.arange(graph.shape[0]))
-    known = np.array(json.loads(names.read_text(encoding="utf-8")), dtype=object)
-    if len(known) != graph.shape[0]:
+    try:
+        known = json.loads(whole(names).read())
+        count = len(set(map(str, known)))
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{names} is damaged ({error}). Write the folder again.") from error
+    if count != graph.shape[0]:
         raise InputError(
-            f"{names} has {len(known)} names for {graph.shape[0]} nodes. Write the folder again."
+            f"{names} has {count} names for {graph.shape[0]} nodes. Write the folder again."
         )
-    return NamedGraph(graph, known)
+    return NamedGraph(graph, objects.as_names(known))
 
 
 def _networkx(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
     import networkx as nx  # noqa: PLC0415
 
-    with opened(path) as stream:
-        text = stream.read()
+    content = whole(path)
     try:
         if kind(path) == ".graphml":
-            graph = nx.read_graphml(io.BytesIO(text))
+            graph = nx.read_graphml(content)
         else:
-            graph = _gml(nx, text.decode("utf-8").splitlines())
+            graph = _gml(nx, content.read().decode("utf-8-sig").splitlines())
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 (byte {error.start}). Save it as UTF-8.") from error
+        line = content.getvalue()[: error.start].count(b"\n") + 1
+        raise InputError(f"{path}, line {line}: not UTF-8. Save the file as UTF-8.") from error
     except Exception as error:  # the parsers raise what they like
         raise InputError(
             f"{path} is not the {kind(path)[1:].upper()} file that its ending says, or is cut "
-            f"short ({type(error).__name__}: {error})."
+            f"short ({type(error).__name__}: {error}). Write it again, or rename it."
         ) from error
     return objects.from_networkx(graph, weight=weight, symmetrise=symmetrise, where=str(path))
 
@@ -99,12 +108,14 @@ def _gml(nx: Any, lines: list[str]) -> Any:
 
 
 def _node_link(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
-    with opened(path) as stream:
-        text = stream.read()
     try:
-        data = json.loads(text)
-    except (ValueError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no JSON ({error}).") from error
+        data = json.loads(whole(path).read())
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{path} is no JSON, or is cut short ({error}). Write it again, or rename it."
+        ) from error
     links = data.get("links", data.get("edges")) if isinstance(data, dict) else None
     nodes = data.get("nodes") if isinstance(data, dict) else None
     if not isinstance(links, list) or not isinstance(nodes, list):
@@ -117,8 +128,13 @@ def _node_link(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
         edges = [(link["source"], link["target"], link.get(weight)) for link in links]
     except (KeyError, TypeError) as error:
         raise InputError(
-            f"{path}: every node needs an `id`, every link a `source` and a `target` ({error})."
+            f"{path}: every node needs an `id`, every link a `source` and a `target` "
+            f"({type(error).__name__}: {error}). Add what is missing."
         ) from error
+    ends = (end for edge in edges for end in edge[:2])
+    odd = next((name for name in (*names, *ends) if not isinstance(name, str | int | float)), "")
+    if odd != "":
+        raise InputError(f"{path}: a node is called {odd!r}. Names are text or numbers; change it.")
     found = sorted({key for node in nodes for key in node if key != "id"})
     attributes = {key: [node.get(key) for node in nodes] for key in found}
     return objects.from_edges(names, edges, attributes, symmetrise=symmetrise, where=str(path))
@@ -127,22 +143,31 @@ def _node_link(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
 def _matrix_market(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
     import scipy.io  # noqa: PLC0415
 
-    with opened(path) as stream:
-        text = io.BytesIO(stream.read())
+    text = whole(path).getvalue() + b"\n"
     try:
-        matrix = scipy.io.mmread(text)
+        scipy.io.mminfo(io.BytesIO(text))
+        # Looked at first: scipy reads 00x as 0, and dies, and Python with it, of 5E- or a NUL.
+        comments = _COMMENTS.match(text)
+        if wrong := _NO_NUMBER.search(text, comments.end() if comments else 0):
+            line = text[: wrong.start()].count(b"\n") + 1
+            raise ValueError(f"line {line} has other things than finite numbers")
+        matrix = scipy.io.mmread(io.BytesIO(text))
     except Exception as error:
-        raise InputError(f"{path} is no Matrix Market file, or is cut short ({error}).") from error
+        raise InputError(
+            f"{path} is no Matrix Market file, or is cut short ({error}). Write it again, or "
+            "rename it."
+        ) from error
     return objects.from_matrix(matrix, symmetrise=symmetrise, where=str(path))
 
 
 def _scipy(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
+    content = whole(path)
     try:
-        matrix = sp.load_npz(path)
+        matrix = sp.load_npz(content)
     except Exception as error:
         raise InputError(
             f"{path} is no sparse matrix that scipy.sparse.save_npz wrote, or is cut short "
-            f"({error}). For points use --points."
+            f"({error}). Write it again; for points use --points."
         ) from error
     return objects.from_matrix(matrix, symmetrise=symmetrise, where=str(path))
 

@@ -10,18 +10,15 @@ import scipy.sparse as sp
 
 from robustgc.csr import CSR, new_folder, write_manifest
 from robustgc.io.named import NamedGraph
-from robustgc.io.opening import InputError, check_target, kind, replacing
-from robustgc.io.tables import PARQUET
-from robustgc.io.writing import write_table
+from robustgc.io.opening import InputError, replacing, unwritten
+from robustgc.io.writing import TABLES, write_table
 from robustgc.weights import check_weights
-
-TABLES = (".csv", ".tsv", *PARQUET)
 
 
 def write_graph(graph: NamedGraph, path: Path) -> None:
     """Write a graph by the ending of the path; without a known one, a folder."""
     W = check_weights(graph.W)
-    ending = kind(path)
+    ending = path.suffix.lower()
     if ending in TABLES:
         _table(W, graph.names, path)
     elif ending in (".npz", ".mtx"):
@@ -29,7 +26,7 @@ def write_graph(graph: NamedGraph, path: Path) -> None:
     elif ending:
         raise InputError(
             f"{path}: graphs are written as {', '.join(TABLES)}, .npz, .mtx, or as a folder (a "
-            "name without an ending)."
+            "name without an ending). Rename it."
         )
     else:
         _folder(W if isinstance(W, CSR) else CSR.from_scipy(sp.csr_array(W)), graph, path)
@@ -44,15 +41,14 @@ def _table(W: Any, names: Any, path: Path) -> None:
 
 
 def _matrix(W: Any, graph: NamedGraph, path: Path) -> None:
-    check_target(path)
     with replacing(path) as file:
-        if kind(path) == ".npz":
+        if path.suffix.lower() == ".npz":
             sp.save_npz(file, _scipy(W))
         else:
             scipy.io.mmwrite(file, _scipy(W), symmetry="symmetric")
-    if not _counted(graph.names):
-        beside = path.with_name(path.name + ".names.csv")
-        write_table(beside, {"row": np.arange(len(graph.names)), "node": graph.names})
+        if not _counted(graph.names):  # before the matrix has its name: both, or none
+            beside = path.with_name(path.name + ".names.csv")
+            write_table(beside, {"row": np.arange(len(graph.names)), "node": graph.names})
 
 
 def _folder(W: CSR, graph: NamedGraph, path: Path) -> None:
@@ -66,8 +62,10 @@ def _folder(W: CSR, graph: NamedGraph, path: Path) -> None:
                 text = json.dumps(graph.names.tolist(), ensure_ascii=False)
                 (partial / "names.json").write_text(text, encoding="utf-8")
             write_manifest(partial, W.shape[0], W.nnz, None if W.data is None else W.data.dtype)
+    except FileExistsError as error:
+        raise InputError(str(error)) from error
     except OSError as error:
-        raise InputError(f"{path} was not written: {error}") from error
+        unwritten(path, error)
 
 
 def _counted(names: Any) -> bool:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from robustgc.io import tables
 from robustgc.io.named import NamedGraph, positions
-from robustgc.io.opening import InputError, kind
+from robustgc.io.opening import InputError, check_file, kind
+from robustgc.io.reasons import line_of
 
 NODE = ("node", "id", "name", "node_id", "nodeid", "vertex", "row")
 LABEL = ("label", "class", "y", "target", "category", "given")
@@ -20,25 +21,30 @@ FEW = 5  # examples in a message
 class LabelTable:
     """Nodes with their labels, row by row, and where they are from."""
 
-    def __init__(self, nodes: Any, labels: Sequence[Any], where: str, first: int = 1) -> None:
-        self.nodes, self.labels, self.where, self._first = nodes, labels, where, first
+    def __init__(
+        self, nodes: Any, labels: Sequence[Any], where: str | Path, skipped: int = 0
+    ) -> None:
+        self.nodes, self.labels, self.where, self._skipped = nodes, labels, where, skipped
 
     def row(self, k: int) -> str:
-        """Name a row."""
-        return f"line {self._first + k}" if self._first > 1 else f"row {k + 1}"
+        """Name a row, that of a text file by its line."""
+        if isinstance(self.where, Path):
+            return f"line {line_of(self.where, self._skipped, k)}"
+        return f"row {k + 1}"
 
 
 def read_labels(path: Path, *, node: str | None = None, label: str | None = None) -> LabelTable:
     """Read a table with a row per label: the node and its class."""
     import pyarrow as pa  # noqa: PLC0415
 
+    check_file(path)
     ending = kind(path)
     if ending in tables.PARQUET:
         return _of_arrow(tables.parquet(path), str(path), node, label)
     if ending not in tables.TEXT:
         raise InputError(
             f"{path}: labels come as {', '.join((*tables.TEXT, *tables.PARQUET))}, also with .gz "
-            f"or .zst, not as {ending or 'a file without an ending'}."
+            f"or .zst, not as {ending or 'a file without an ending'}. Rename or convert it."
         )
     named = node is not None or label is not None
     look = tables.layout(path, (*NODE[:4], *LABEL[:2]), True if named else None)
@@ -46,19 +52,32 @@ def read_labels(path: Path, *, node: str | None = None, label: str | None = None
     chunks = tables.read(path, look, {i: pa.string(), j: pa.string()})
     nodes = pa.chunked_array(chunks[0], type=pa.string())
     labels = [value for chunk in chunks[1] for value in chunk.to_pylist()]
-    return LabelTable(nodes, labels, str(path), look.skipped + 1)
+    return LabelTable(nodes, labels, path, look.skipped)
 
 
 def _of_arrow(table: Any, where: str, node: str | None, label: str | None) -> LabelTable:
+    import pyarrow as pa  # noqa: PLC0415
+
     i, j = _columns(table.column_names, table.num_columns, where, node, label)
-    return LabelTable(table.column(i), table.column(j).to_pylist(), where)
+    nodes = table.column(i)
+    try:
+        nodes.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise InputError(
+            f"{where}: the nodes in column {table.column_names[i]!r} are {nodes.type}, which is "
+            f"not text ({error}). Names are text or numbers; convert them."
+        ) from error
+    return LabelTable(nodes, table.column(j).to_pylist(), where)
 
 
 def _columns(
     names: Sequence[str] | None, width: int, where: str, node: str | None, label: str | None
 ) -> tuple[int, int]:
     if width < 2:
-        raise InputError(f"{where}: {width} column where node and label are expected.")
+        raise InputError(
+            f"{where}: {width} column where two are expected. Put the node and its label in every "
+            "row, between commas or tabs."
+        )
     known = names or [f"column {k + 1}" for k in range(width)]
     try:
         j = tables.column(known, label, LABEL, 1)
@@ -94,21 +113,22 @@ def attached(
     """Return the label of every node, None where there is none; and what was noticed."""
     place = positions(table.nodes, graph.names)
     notes = []
-    lost = np.flatnonzero(place < 0)
+    given = ~np.array([_missing(label) for label in table.labels], dtype=bool)
+    lost = np.flatnonzero((place < 0) & given)
     if lost.size:
         some = ", ".join(str(_at(table.nodes, int(k))) for k in lost[:FEW])
-        text = f"{lost.size} of {len(place)} labelled nodes are not in the graph"
-        if not ignore_unknown or lost.size == len(place):
+        text = f"{lost.size} of {int(given.sum())} labelled nodes are not in the graph"
+        if not ignore_unknown or lost.size == given.sum():
             raise InputError(
                 f"{table.where}: {text}, first {some}. Check the names (compared as text), or "
                 "leave such labels out with --ignore-unknown (ignore_unknown=True in Python)."
             )
         notes.append(f"{text} and were left out, first {some}")
+    _check_kinds(table, given)
     y = np.full(len(graph.names), None, dtype=object)
     seen: dict[int, int] = {}
-    for k, (node, label) in enumerate(zip(place.tolist(), table.labels, strict=True)):
-        if node < 0 or _missing(label):
-            continue
+    for k in np.flatnonzero((place >= 0) & given).tolist():
+        node, label = int(place[k]), table.labels[k]
         if node in seen and y[node] != label:
             raise InputError(
                 f"{table.where}: node {graph.names[node]} has two labels, {y[node]!r} "
@@ -118,7 +138,33 @@ def attached(
         y[node] = label
     if not seen:
         raise InputError(f"{table.where}: there are no labels. Give a class to some nodes.")
+    if len(classes := {str(y[node]) for node in seen}) == 1:
+        raise InputError(
+            f"{table.where}: all {len(seen)} labels are of one class, {classes.pop()!r}. Give "
+            "labels of two classes or more."
+        )
     return y, tuple(notes)
+
+
+def _check_kinds(table: LabelTable, given: NDArray[np.bool_]) -> None:
+    """Refuse labels that are no classes, or of several kinds."""
+    first: dict[str, int] = {}
+    for k in np.flatnonzero(given).tolist():
+        label = table.labels[k]
+        plain = label.item() if isinstance(label, np.generic) else label
+        what = "number" if type(plain) in (int, float) else type(plain).__name__
+        if what not in ("number", "str", "bool") or (what == "number" and plain % 1 != 0):
+            raise InputError(
+                f"{table.where}, {table.row(k)}: the label {label!r} is no class. Classes are "
+                "text, whole numbers or true and false; convert the labels."
+            )
+        first.setdefault(what, k)
+    if len(first) > 1:
+        some = " and ".join(f"{table.labels[k]!r} ({table.row(k)})" for k in first.values())
+        raise InputError(
+            f"{table.where}: the labels are of several kinds, as {some}. Make all of them text, or "
+            "all numbers."
+        )
 
 
 def of_attribute(name: str, graph: NamedGraph, where: str) -> LabelTable:

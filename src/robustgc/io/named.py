@@ -35,7 +35,8 @@ class NamedGraph:
     def n_edges(self) -> int:
         """Edges, a self-loop counting as one."""
         loops = int(np.count_nonzero(self.W.diagonal()))
-        return (int(self.W.nnz) + loops) // 2
+        entries = getattr(self.W, "nnz", None)
+        return (int(np.count_nonzero(self.W) if entries is None else entries) + loops) // 2
 
 
 def positions(wanted: Any, names: NDArray[Any]) -> NDArray[np.int64]:
@@ -60,8 +61,9 @@ def _arrow(values: Any) -> Any:
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if not isinstance(values, pa.Array):
-        array = np.asarray(values)
-        if array.dtype.kind in "iu":
-            return pa.array(array.astype(np.int64))
-        return pa.array([str(value) for value in array.tolist()], type=pa.string())
-    return values.cast(pa.int64()) if pa.types.is_integer(values.type) else values.cast(pa.string())
+        if isinstance(values, np.ndarray) and values.dtype.kind == "i":
+            return pa.array(values.astype(np.int64, copy=False))
+        return pa.array(list(map(str, values)), type=pa.string())
+    if pa.types.is_integer(values.type) and values.type != pa.uint64():
+        return values.cast(pa.int64())
+    return values.cast(pa.string())

@@ -5,12 +5,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from robustgc.csr import CSR
-from robustgc.io.assembling import DirectedError, assemble, directed
+from robustgc.io.assembling import WAYS, DirectedError, assemble, directed
 from robustgc.io.edge_tables import from_arrow
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError
+from robustgc.weights import check_weights
 
 KINDS = (
     "a NetworkX or igraph graph, a scipy matrix or numpy array of weights, a robustgc.CSR, a "
@@ -68,50 +70,77 @@ def from_edges(
     where: str,
 ) -> NamedGraph:
     """Put triples (node, node, weight or None) together."""
+    if not names:
+        raise InputError(f"{where} has no nodes. A graph needs two or more.")
     place = {name: k for k, name in enumerate(names)}
-    if len(place) < len(names):
-        raise InputError(f"{where}: {len(names) - len(place)} nodes have the name of another one.")
+    try:
+        same = len(names) - len({str(name).encode() for name in names})
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{where}: the name {error.object!r} is no text that can be written. Rename the node."
+        ) from None
+    if same:
+        raise InputError(
+            f"{where}: {same} nodes have the name of another one (compared as text). Names must "
+            "differ; rename them."
+        )
     sources, targets, values = [], [], []
     for u, v, w in edges:
         if u not in place or v not in place:
             lost = u if u not in place else v
-            raise InputError(f"{where}: the edge {u!r} - {v!r} has the unknown node {lost!r}.")
+            raise InputError(
+                f"{where}: the edge {u!r} - {v!r} has the unknown node {lost!r}. Add the node, or "
+                "leave the edge out."
+            )
         try:
             values.append(1.0 if w is None else float(w))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(
-                f"{where}: the weight {w!r} of the edge {u!r} - {v!r} is no number."
+                f"{where}: the weight {str(w)[:60]!r} of the edge {u!r} - {v!r} is no number that "
+                "can be used. Give finite numbers of 0 or more."
             ) from None
         sources.append(place[u])
         targets.append(place[v])
-    weights = np.array(values)
-    bad = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
-    if bad.size:
-        k = int(bad[0])
+    pairs = np.array([sources, targets], dtype=np.int64)
+    return _assembled(pairs, np.array(values), as_names(names), attributes, symmetrise, where)
+
+
+def _assembled(
+    pairs: Any, weights: Any, names: Any, attributes: Any, symmetrise: str | None, where: str
+) -> NamedGraph:
+    """Check weights, and put numbered edges together."""
+    wrong = weights is not None and ~((weights >= 0) & (weights < np.inf))
+    bad = np.flatnonzero(wrong)
+    if len(bad):
+        u, v = (names[pairs[side][bad[0]]] for side in (0, 1))
         raise InputError(
-            f"{where}: the edge {names[sources[k]]!r} - {names[targets[k]]!r} has weight "
-            f"{weights[k]:g} ({bad.size} such in all). Give finite numbers of 0 or more."
+            f"{where}: the edge {u} - {v} has weight {weights[bad[0]]:g} ({len(bad)} such in all). "
+            "Give finite numbers of 0 or more."
         )
-    ends = (np.array(sources, dtype=np.int64), np.array(targets, dtype=np.int64))
     try:
-        found = assemble(*ends, weights, len(names), symmetrise=symmetrise)
+        found = assemble(pairs[0], pairs[1], weights, len(names), symmetrise=symmetrise)
     except DirectedError as error:
         raise directed(error, names, where) from None
-    return NamedGraph(found.W, as_names(names), found.notes, attributes)
+    return NamedGraph(found.W, names, found.notes, attributes)
 
 
 def from_matrix(matrix: Any, *, symmetrise: str | None, where: str = "The matrix") -> NamedGraph:
     """Read weights from a scipy matrix or an array; it must be symmetric, or made so."""
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"{where} has shape {matrix.shape}; weights are a square matrix.")
-    if symmetrise is None:  # checked by the estimator
-        W = matrix if not sp.issparse(matrix) else sp.csr_array(matrix)
-        return NamedGraph(W, np.arange(matrix.shape[0]))
-    A = sp.coo_array(matrix)
-    found = assemble(
-        A.row, A.col, np.asarray(A.data, dtype=np.float64), A.shape[0], symmetrise=symmetrise
-    )
-    return NamedGraph(found.W, np.arange(A.shape[0]), found.notes)
+        raise InputError(
+            f"{where} has shape {matrix.shape}; weights are a square matrix, with a row and a "
+            "column per node."
+        )
+    W = sp.csr_array(matrix) if sp.issparse(matrix) else matrix
+    names = np.arange(W.shape[0])
+    if symmetrise is not None and W.dtype.kind in "biuf":
+        A = sp.coo_array(W).astype(np.float64)
+        return _assembled((A.row, A.col), A.data, names, {}, symmetrise, where)
+    try:
+        return NamedGraph(check_weights(W), names)
+    except (ValueError, TypeError) as error:
+        ways = f" Or choose with --symmetrise {'|'.join(WAYS)}." * ("not symm" in str(error))
+        raise InputError(f"{where}: {error}{ways}") from error
 
 
 def _from_igraph(graph: Any, weight: str, symmetrise: str | None) -> NamedGraph:
@@ -150,12 +179,7 @@ def _from_pairs(
             f"edge_index has nodes from {pairs.min()} to {pairs.max()}; allowed are 0 to "
             f"{count - 1}."
         )
-    names = np.arange(count)
-    try:
-        found = assemble(pairs[0], pairs[1], weights, count, symmetrise=symmetrise)
-    except DirectedError as error:
-        raise directed(error, names, "The graph") from None
-    return NamedGraph(found.W, names, found.notes)
+    return _assembled(pairs, weights, np.arange(count), {}, symmetrise, "The graph")
 
 
 def arrow_table(frame: Any, home: str) -> Any:
@@ -169,9 +193,10 @@ def arrow_table(frame: Any, home: str) -> Any:
     return pa.Table.from_pandas(frame, preserve_index=False)
 
 
-def as_names(names: Sequence[Any]) -> Any:
+def as_names(names: Sequence[Any]) -> NDArray[Any]:
     """Return names as whole numbers if all are, else as they are."""
-    if all(isinstance(name, int) and not isinstance(name, bool) for name in names):
+    whole = all(isinstance(name, int) and not isinstance(name, bool) for name in names)
+    if whole and len(names) and max(map(abs, names)) < 2**63:
         return np.array(names, dtype=np.int64)
     out = np.empty(len(names), dtype=object)
     out[:] = names

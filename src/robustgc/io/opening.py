@@ -1,15 +1,17 @@
 """Files: what kind they are, opened whether compressed or not, written whole or not at all."""
 
 import errno
+import io
 import os
+import re
 import secrets
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 SQUEEZED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
+_BLOCK = 2**20  # bytes of a table between spaces at a time
 
 
 class InputError(ValueError):
@@ -26,7 +28,7 @@ def kind(path: Path) -> str:
 
 def check_file(path: Path) -> None:
     """Refuse what is no file, cannot be read, or has nothing in it."""
-    if path.is_dir():
+    if os.path.isdir(path):  # unlike Path.is_dir it bears names that are too long
         raise InputError(f"{path} is a folder; name a file.")
     try:
         with path.open("rb") as file:
@@ -35,7 +37,9 @@ def check_file(path: Path) -> None:
     except FileNotFoundError as error:
         raise InputError(f"{path} does not exist; check the name{_near(path)}.") from error
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise InputError(
+            f"{path} cannot be read: {error.strerror or error}. Check its name and permissions."
+        ) from error
 
 
 def _near(path: Path) -> str:
@@ -50,26 +54,69 @@ def _near(path: Path) -> str:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Any]:
-    """Give a stream of bytes, unpacked by the ending of the file."""
+def opened(path: Path, *, spaced: bool = False) -> Iterator[Any]:
+    """Give a stream of bytes, unpacked by the ending of the file.
+
+    Parameters
+    ----------
+    path : Path
+    spaced : bool
+        Fields stand between any number of spaces: they come with one, and comments as empty lines.
+    """
     import pyarrow as pa  # noqa: PLC0415 (`import robustgc` must not wait for it)
 
     check_file(path)
     squeezed = SQUEEZED.get(path.suffix.lower())
     try:
         with pa.OSFile(str(path)) as file:
-            if squeezed is None:
-                yield file
-            else:
-                with pa.CompressedInputStream(file, squeezed) as stream:
-                    yield stream
-    except (OSError, zlib.error, EOFError) as error:
+            stream = file if squeezed is None else pa.CompressedInputStream(file, squeezed)
+            yield _Spaced(stream) if spaced else stream
+    except OSError as error:
         if squeezed is None:
-            raise
+            raise InputError(f"{path} cannot be read: {error}.") from error
         raise InputError(
             f"{path} is not what its ending says, or is cut short: it cannot be unpacked as "
             f"{squeezed} ({error}). Write it again, or rename it."
         ) from error
+
+
+def whole(path: Path) -> io.BytesIO:
+    """Return all bytes of a file, unpacked, for readers that go back and forth."""
+    with opened(path) as stream:
+        return io.BytesIO(stream.read())
+
+
+def one_space(text: bytes) -> bytes:
+    """Return lines without comments, and with one space where there are several."""
+    if b"#" in text or b"%" in text:  # most files have nothing to change: that is seen fast
+        text = re.sub(rb"(?m)^[ \t]*[#%].*", b"", text)
+    if b"  " in text or b"\t" in text:
+        text = re.sub(rb"[ \t]+", b" ", text)
+    if any(edge in b"\n" + text + b"\n" for edge in (b"\n ", b" \n", b" \r")):
+        text = re.sub(rb"(?m)^ | (?=\r?$)", b"", text)
+    return text
+
+
+class _Spaced(io.RawIOBase):
+    """A stream through `one_space`, as many lines as before."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._cut, self._ready = stream, b"", b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        while not self._ready:
+            block = self._stream.read(_BLOCK)
+            text = self._cut + block
+            end = text.rfind(b"\n") + 1 if block else len(text)
+            self._cut, self._ready = text[end:], one_space(text[:end])
+            if not block:
+                break
+        count = min(len(room), len(self._ready))
+        room[:count], self._ready = self._ready[:count], self._ready[count:]
+        return count
 
 
 @contextmanager
@@ -90,14 +137,15 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         partial.replace(path)
     except OSError as error:
-        _explain(path, error)
+        unwritten(path, error)
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
 
 
 def check_target(path: Path) -> None:
     """Refuse, before the work, a place where nothing can be written."""
-    if path.is_dir():
+    if os.path.isdir(path):
         raise InputError(f"{path} is a folder; name a file to write.")
     if not path.parent.is_dir():
         raise InputError(
@@ -109,7 +157,8 @@ def check_target(path: Path) -> None:
         )
 
 
-def _explain(path: Path, error: OSError) -> NoReturn:
+def unwritten(path: Path, error: OSError) -> NoReturn:
+    """Say why a file was not written, and what to do."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     cure = "make room, or choose another disk" if full else "choose another place"
     raise InputError(

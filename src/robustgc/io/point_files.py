@@ -1,6 +1,6 @@
 """Points from CSV, Parquet, .npy and .npz: a row per point, with its name."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.io import tables
-from robustgc.io.opening import InputError, check_file, kind
+from robustgc.io.opening import InputError, check_file, kind, whole
+from robustgc.io.reasons import line_of
 
 NAME = ("id", "node", "name", "node_id", "point", "index")
 
@@ -39,6 +40,7 @@ def read_points(
     columns : sequence of str or None
         The columns that count; None: all others.
     """
+    check_file(path)
     ending = kind(path)
     if ending in (".npy", ".npz"):
         return _numpy(path, name, columns)
@@ -46,10 +48,13 @@ def read_points(
         table = tables.parquet(path)
         names = table.column_names
         values = {k: table.column(k) for k in range(table.num_columns)}
-        return _points(path, names, values, name, columns, 0)
+        return _points(path, names, values, name, columns, lambda k: f"{path}, row {k + 1}")
     if ending not in tables.TEXT:
         known = ", ".join([*tables.TEXT, *tables.PARQUET, ".npy", ".npz"])
-        raise InputError(f"{path}: points come as {known}, not as {ending or 'nothing known'}.")
+        raise InputError(
+            f"{path}: points come as {known}, not as {ending or 'a file without an ending'}. "
+            "Rename or convert it."
+        )
     return _text(path, name, columns)
 
 
@@ -63,10 +68,12 @@ def _text(path: Path, name: str | None, columns: Sequence[str] | None) -> NamedP
     if label is not None:
         types[label] = pa.string()
     chunks = tables.read(path, look, types)
-    if not chunks[0]:
-        raise InputError(f"{path} has a header and no points.")
-    values = {k: pa.chunked_array(part) for k, part in zip(types, chunks, strict=True)}
-    return _points(path, names, values, name, columns, look.skipped)
+    values = {k: pa.chunked_array(c, types[k]) for k, c in zip(types, chunks, strict=True)}
+
+    def row(k: int) -> str:
+        return f"{path}, line {line_of(path, look.skipped, k)}"
+
+    return _points(path, names, values, name, columns, row)
 
 
 def _choice(
@@ -79,7 +86,7 @@ def _choice(
         raise InputError(f"{path}: {error}.") from None
     rest = [k for k in range(len(names)) if k != label]
     if not (chosen or rest):
-        raise InputError(f"{path} has names and no columns with numbers.")
+        raise InputError(f"{path} has names and no columns with numbers. Add some.")
     return (None if label < 0 else label), chosen or rest
 
 
@@ -89,7 +96,7 @@ def _points(
     values: dict[int, Any],
     name: str | None,
     columns: Sequence[str] | None,
-    before: int,
+    row: Callable[[int], str],
 ) -> NamedPoints:
     import pyarrow as pa  # noqa: PLC0415
 
@@ -97,70 +104,84 @@ def _points(
     X = np.empty((len(next(iter(values.values()))), len(chosen)))
     for j, k in enumerate(chosen):
         try:
-            X[:, j] = values[k].cast(pa.float64()).to_numpy()
+            X[:, j] = values[k].cast(pa.float64(), safe=False).to_numpy()
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise InputError(
                 f"{path}: column {names[k]!r} holds {values[k].type}, not numbers. Choose columns "
                 "with --columns, or name the one with the points' names with --id."
             ) from None
-    where = "line" if before else "row"
-    check_values(X, [names[k] for k in chosen], str(path), where, before + 1)
+    check_values(X, [names[k] for k in chosen], str(path), row)
     if label is None:
         return NamedPoints(X, np.arange(len(X)), tuple(names[k] for k in chosen))
     found = np.array(values[label].to_pylist(), dtype=object)
-    _check_names(path, found)
+    _check_names(found, row)
     return NamedPoints(X, found, tuple(names[k] for k in chosen))
 
 
 def check_values(
-    X: NDArray[np.float64], names: Sequence[str], where: str, row: str, first: int
+    X: NDArray[np.float64],
+    names: Sequence[str],
+    where: str,
+    row: Callable[[int], str] | None = None,
 ) -> None:
-    """Refuse values that are missing or not finite, with their place."""
+    """Refuse values that are missing or not finite, with their place; and no values at all."""
+    if not X.size:
+        raise InputError(
+            f"{where}: the points have shape {X.shape}. Give a row or more, with a column or more."
+        )
     bad = np.argwhere(~np.isfinite(X))
     if len(bad):
         i, j = bad[0]
         what = "missing" if np.isnan(X[i, j]) else "infinite"
         raise InputError(
-            f"{where}, {row} {i + first}, column {names[j]!r}: the value is {what} ({len(bad)} "
-            "such in all). Fill in the values, or leave out such rows or columns (--columns)."
+            f"{row(int(i)) if row else f'{where}, row {i + 1}'}, column {names[j]!r}: the value is "
+            f"{what} ({len(bad)} such in all). Fill in the values, or leave out such rows or "
+            "columns (--columns)."
         )
 
 
-def _check_names(path: Path, names: NDArray[np.object_]) -> None:
-    seen: dict[Any, int] = {}
+def _check_names(names: NDArray[Any], row: Callable[[int], str]) -> None:
+    seen: dict[str, int] = {}
     for k, name in enumerate(names.tolist()):
         if name is None or name == "":
-            raise InputError(f"{path}, row {k + 1}: a point without a name. Name it.")
-        if seen.setdefault(name, k) != k:
+            raise InputError(f"{row(k)}: a point without a name. Name it.")
+        if (first := seen.setdefault(str(name), k)) != k:
             raise InputError(
-                f"{path}: rows {seen[name] + 1} and {k + 1} have the same name {name!r}. Names "
-                "must differ; without a column of names rows are numbered from 0."
+                f"{row(k)}: the name {name!r} is that of {row(first)} too. Names must differ; "
+                "without a column of names rows are numbered from 0."
             )
 
 
 def _numpy(path: Path, name: str | None, columns: Sequence[str] | None) -> NamedPoints:
-    check_file(path)
+    content = whole(path)
     if name or columns:
         raise InputError(f"{path}: an array has no named columns; leave out --id and --columns.")
     try:
-        found = np.load(path, allow_pickle=False)
+        found = np.load(content, allow_pickle=False)
         arrays = {"X": found} if isinstance(found, np.ndarray) else {k: found[k] for k in found}
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"{path} is no array that numpy.save wrote ({error}).") from error
+    except Exception as error:  # of numpy, zipfile or zlib
+        raise InputError(
+            f"{path} is no array that numpy.save or savez wrote, or is cut short ({error}). Write "
+            "it again."
+        ) from error
     X = arrays.get("X", next(iter(arrays.values())) if len(arrays) == 1 else None)
     if X is None:
-        raise InputError(f"{path} has arrays {', '.join(arrays)}; call the points X.")
+        held = ", ".join(arrays) or "no arrays"
+        raise InputError(f"{path} has {held}; call the points X.")
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise InputError(
-            f"{path} has an array of shape {X.shape} and type {X.dtype}; points are numbers, a "
-            "row each."
+            f"{path} has an array of shape {X.shape} and type {X.dtype}; points are numbers, with "
+            "a row each. Save an array of shape (points, columns)."
         )
     X = X.astype(np.float64)
     labels = tuple(f"column {k + 1}" for k in range(X.shape[1]))
-    check_values(X, labels, str(path), "row", 1)
+    check_values(X, labels, str(path))
     names = arrays.get("names", np.arange(len(X)))
-    if len(names) != len(X):
-        raise InputError(f"{path} has {len(names)} names for {len(X)} points.")
+    if names.shape != (len(X),):
+        raise InputError(
+            f"{path} has names of shape {names.shape} for {len(X)} points; give one each."
+        )
+    _check_names(names, lambda k: f"{path}, row {k + 1}")
     return NamedPoints(X, names if names.dtype.kind in "iu" else names.astype(object), labels)
 
 
@@ -177,5 +198,5 @@ def named_points(points: Any) -> NamedPoints:
         index = np.arange(len(X))
     if X.ndim != 2:
         raise InputError(f"The points have shape {X.shape}; give a row each.")
-    check_values(X, names, "The points", "row", 1)
+    check_values(X, names, "The points")
     return NamedPoints(X, index if index.dtype.kind in "iu" else index.astype(object), tuple(names))

@@ -1,7 +1,6 @@
 """Tables of text (CSV, TSV, edge lists) and Parquet, with their header found."""
 
 import csv
-import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,17 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from robustgc.io.opening import InputError, check_file, kind, opened
-from robustgc.io.reasons import explain
+from robustgc.io.opening import InputError, one_space, opened, whole
+from robustgc.io.reasons import NUMBER, RETURN, delimiter, explain
 
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".tab")
 PARQUET = (".parquet", ".pq")
 SAMPLE = 2**16  # bytes from which delimiter and header are told
 BLOCK = 2**20  # bytes at a time: larger ones cost memory and gain nothing
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
-_INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})|0")
-_digit = np.isin(np.arange(256), list(b"0123456789"))
-_inside = np.isin(np.arange(256), list(b"0123456789.eE"))
+_INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
+_DIGIT, _INSIDE, _EXPONENT = (
+    np.isin(np.arange(256), list(some)) for some in (b"0123456789", b"0123456789.eE", b"eE")
+)
+_MAGIC = {
+    b"\x1f\x8b": "packed with gzip; name it .gz",
+    b"\x28\xb5\x2f\xfd": "packed with zstd; name it .zst",
+    b"PAR1": "a Parquet file; name it .parquet",
+    b"PK\x03\x04": "a zip archive or a spreadsheet; unpack it, or save it as CSV",
+    b"\x93NUMPY": "an array of numpy; name it .npy",
+}
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,8 @@ class Layout:
 
     def integers(self, column: int) -> bool:
         """Whether all fields of the sample are whole numbers, written the one usual way."""
-        return all(_INTEGER.fullmatch(row[column]) for row in self.sample if len(row) > column)
+        fields = (row[column].strip() for row in self.sample if len(row) > column)
+        return all(map(_INTEGER.fullmatch, fields))
 
 
 def layout(path: Path, words: Sequence[str], header: bool | None = None) -> Layout:
@@ -62,48 +69,67 @@ def layout(path: Path, words: Sequence[str], header: bool | None = None) -> Layo
     header : bool or None
         Whether there is one; None: to be found out.
     """
+    lines = _head(path)
+    first = next(
+        (k for k, line in enumerate(lines) if line.strip() and line.lstrip()[0] not in "#%"), None
+    )
+    if first is None:
+        raise InputError(f"{path} has no rows, only comments or empty lines. Add the rows.")
+    mark = delimiter(path, lines[first])
+    if mark == " ":
+        lines = one_space("\n".join(lines).encode()).decode().split("\n")
+    numbered = enumerate(lines[first:], first + 1)
+    rows = [_fields(f"{path}, line {number}", line, mark) for number, line in numbered if line]
+    names = [field.strip() for field in rows[0]]
+    if header is None:
+        header = _is_header(names, rows[1:], words)
+    sample = rows[int(header) :]
+    return Layout(mark, tuple(names) if header else None, len(names), first + header, sample)
+
+
+def _fields(where: str, line: str, mark: str) -> list[str]:
+    fields = next(csv.reader([line], delimiter=mark))
+    if any(field[:1] == " " and field.lstrip()[:1] == '"' for field in fields):
+        raise InputError(
+            f"{where}: a space before a double quote, which would be part of the text. Remove it."
+        )
+    return fields
+
+
+def _head(path: Path) -> list[str]:
+    """Return the first lines, none of them cut."""
     with opened(path) as stream:
         head = stream.read(SAMPLE)
+        while head.count(b"\n") < 3 and (more := stream.read(SAMPLE)):  # long lines
+            head += more
+        whole_file = not stream.read(1)
+    for magic, what in _MAGIC.items():
+        if head.startswith(magic):
+            raise InputError(f"{path} is not what its ending says: it is {what}.")
+    if not whole_file:
+        head = head[: head.rindex(b"\n") + 1]
     try:
-        text = head.decode("utf-8-sig")
+        lines = [line.rstrip("\r") for line in head.decode("utf-8-sig").split("\n")]
     except UnicodeDecodeError as error:
-        if error.start < len(head) - 4:  # else a letter is cut in two at the end
-            raise explain(path, _delimiter(path, ""), 0, {}) from error
-        text = head[: error.start].decode("utf-8-sig")
-    lines = text.splitlines()
-    if len(head) == SAMPLE and len(lines) > 1:
-        lines.pop()  # it may be cut
-    comments = next((k for k, line in enumerate(lines) if not line.startswith(("#", "%"))), None)
-    if comments is None or not any(line.strip() for line in lines[comments:]):
-        raise InputError(f"{path} has no rows, only comments or empty lines.")
-    delimiter = _delimiter(path, lines[comments])
-    rows = [row for row in csv.reader(lines[comments:], delimiter=delimiter) if row]
-    first = [field.strip() for field in rows[0]]
-    if header is None:
-        header = _is_header(first, rows[1:], words)
-    names = tuple(first) if header else None
-    return Layout(delimiter, names, len(first), comments + header, rows[int(header) :])
+        raise explain(path, None, {}, error) from error
+    cut = next((number for number, line in enumerate(lines, 1) if "\r" in line), None)
+    if cut is not None:
+        raise InputError(f"{path}, line {cut}: {RETURN}")
+    return lines
 
 
 def _same(chunk: Any) -> Any:
     return chunk
 
 
-def _delimiter(path: Path, line: str) -> str:
-    if kind(path) in (".tsv", ".tab"):
-        return "\t"
-    return next((mark for mark in ("\t", ",", ";", " ") if mark in line.strip()), ",")
-
-
 def _is_header(first: list[str], rest: list[list[str]], words: Sequence[str]) -> bool:
     """Whether the first row names columns: by its words, or by numbers that start below it."""
     if any(field.lower() in words for field in first):
         return True
-    for k, field in enumerate(first):
-        below = [row[k] for row in rest if len(row) > k]
-        if below and not _NUMBER.fullmatch(field) and all(map(_NUMBER.fullmatch, below)):
-            return True
-    return False
+    if any(map(NUMBER.fullmatch, first)):  # else a row with one bad field would be lost
+        return False
+    columns = [[row[k] for row in rest if len(row) > k] for k in range(len(first))]
+    return any(below and all(map(NUMBER.fullmatch, below)) for below in columns)
 
 
 def read(
@@ -122,40 +148,63 @@ def read(
     import pyarrow.csv as pc  # noqa: PLC0415
 
     columns = [f"f{k}" for k in range(look.width)]
-    wanted = [columns[k] for k in types]
-    reading = pc.ReadOptions(
-        column_names=columns, skip_rows=look.skipped, block_size=BLOCK, use_threads=True
-    )
-    parsing = pc.ParseOptions(delimiter=look.delimiter)
+    text = {k: pa.string() for k in range(look.width) if k not in types}  # to find open quotes
+    reading = pc.ReadOptions(column_names=columns, skip_rows=look.skipped, block_size=BLOCK)
     converting = pc.ConvertOptions(
-        column_types={columns[k]: kind_ for k, kind_ in types.items()},
-        include_columns=wanted,
+        column_types={columns[k]: kind for k, kind in (types | text).items()},
+        include_columns=[columns[k] for k in (types | text)],
         strings_can_be_null=False,
         null_values=[],
     )
     chunks: list[list[Any]] = [[] for _ in types]
+    if not look.sample:  # a header without rows
+        return chunks
     try:
-        with opened(path) as stream, pc.open_csv(stream, reading, parsing, converting) as reader:
+        with (
+            opened(path, spaced=look.delimiter == " ") as stream,
+            pc.open_csv(
+                stream, reading, pc.ParseOptions(delimiter=look.delimiter), converting
+            ) as reader,
+        ):
             for batch in reader:
-                for part, column in zip(chunks, batch.columns, strict=True):
+                columns_read = [_one_line(column) for column in batch.columns]
+                for part, column in zip(chunks, columns_read, strict=False):
                     part.append(keep(column))
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-        raise explain(path, look.delimiter, look.skipped, types, look.width, error) from error
+        if pa.int64() in types.values():  # numbers were a guess: text is tried next
+            raise InputError(f"{path}: {error}") from error
+        raise explain(path, look, types, error) from error
     pa.default_memory_pool().release_unused()
     return chunks
 
 
+def _one_line(column: Any) -> Any:
+    """Return text without spaces around it; refuse what an open quote has swallowed."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    if not pa.types.is_string(column.type):
+        return column
+    if pc.any(pc.match_substring(column, "\n")).as_py():
+        raise pa.ArrowInvalid("a field goes on over the end of its line")
+    return pc.utf8_trim_whitespace(column)
+
+
 def canonical(path: Path) -> bool:
-    """Whether no number starts with a needless 0: read as a number, 007 would lose its name."""
+    """Whether no number is written as 007, -0 or 0x7: read as a number, it would lose its name."""
     with opened(path) as stream:
-        end = b" \n"
+        end = b"  \n"
         while block := stream.read(BLOCK):
             text = np.frombuffer(end + block, dtype=np.uint8)
-            zeros = np.flatnonzero(text[1:-1] == ord("0"))  # most of them inside of a number
-            zeros = zeros[_inside[text[zeros]] == 0]
-            if _digit[text[zeros + 2]].any():
+            zeros = np.flatnonzero(text[2:-1] == ord("0")) + 2
+            zeros = zeros[~_INSIDE[text[zeros - 1]]]  # most of them are inside of a number
+            minus = text[zeros - 1] == ord("-")
+            zeros, minus = (x[~(minus & _EXPONENT[text[zeros - 2]])] for x in (zeros, minus))
+            after = text[zeros + 1]
+            number = _DIGIT[after] | (after | 32 == ord("x"))
+            if (number | (minus & (after != ord(".")))).any():
                 return False
-            end = (end + block)[-2:]
+            end = (end + block)[-3:]
     return True
 
 
@@ -164,15 +213,17 @@ def parquet(path: Path, columns: Sequence[str] | None = None) -> Any:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    check_file(path)
-    try:
-        with opened(path) as stream:
-            source = stream if path.suffix.lower() in PARQUET else io.BytesIO(stream.read())
-            return pq.read_table(source, columns=columns)
-    except pa.ArrowInvalid as error:
-        raise InputError(
-            f"{path} is not the Parquet file that its ending says, or is cut short ({error})."
-        ) from error
+    with opened(path) as stream:
+        source = stream if path.suffix.lower() in PARQUET else whole(path)  # packed once more
+        try:
+            table = pq.read_table(source, columns=columns)
+            table.validate(full=True)  # text that is not UTF-8
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(
+                f"{path} is not the Parquet file that its ending says, or is cut short ({error}). "
+                "Write it again, or rename it."
+            ) from error
+    return table
 
 
 def column(names: Sequence[str], wanted: str | None, usual: Sequence[str], place: int) -> int:
