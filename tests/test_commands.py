@@ -176,3 +176,23 @@ def test_colours_and_progress_stay_out_of_pipes(place):
     done = subprocess.run(words, capture_output=True, text=True, env=environment, check=True)
     assert "\x1b" not in done.stdout + done.stderr
     assert len(done.stdout.splitlines()) == 35
+
+
+def test_a_header_of_labels_with_words_of_its_own(place, tmp_path):
+    text = (place / "labels.csv").read_text().replace("node,label", "member,faction")
+    (tmp_path / "l.csv").write_text(text)
+    result = run(place, "classify", "{}/edges.csv", "-l", tmp_path / "l.csv")
+    assert "the first line of" in result.stderr
+    assert "5 labels of 2 classes" in result.stderr
+
+
+def test_input_is_never_overwritten(place):
+    result = run(place, "classify", *GRAPH, "-o", "{}/edges.csv", code=1)
+    assert "is what is read" in result.stderr
+
+
+def test_minus_one_is_a_class_in_tables(place, tmp_path):
+    frame = pd.DataFrame({"node": ["m0", "m1", "m33"], "label": [-1, -1, 1]})
+    frame.to_parquet(tmp_path / "l.parquet")
+    result = run(place, "classify", "{}/edges.csv", "-l", tmp_path / "l.parquet")
+    assert "3 labels of 2 classes" in result.stderr

@@ -10,7 +10,8 @@ import numpy as np
 from robustgc._kernels import compiled
 
 SHORT = 64  # entries of a row that insertion sorts fastest
-FOUND = 8  # numbers that `merge` leaves for every range of rows
+FOUND = 9  # numbers that `merge` leaves for every range of rows
+ROUNDING = 1e-12  # of two directions that are meant to have the same weight
 MEAN, MAX = 1, 2  # ways to make one weight of two; 3 is their sum
 
 
@@ -73,7 +74,7 @@ def merge(
     """Sort every row and make one entry of all of a neighbour, at the start of the row.
 
     `found`: copies, self-loops, zeros, weights other than 1, pairs whose directions differ, and of
-    the first such pair both nodes + 1. Copies are added up in the order of the input.
+    the first such pair both nodes + 1 and both weights. Copies are added up as they came.
     """
     for i in range(a, b):
         first, last = indptr[i], indptr[i + 1]
@@ -92,12 +93,12 @@ def merge(
             if i == j:
                 found[1] += 1
             found[0] += max(there - 1, 0)
-            w = out if there > 0 else into
+            w = max(out, into)  # they are the same but for rounding, or one is not there
             if way == 0:
-                if there > 0 and back > 0 and out != into and i < j:
+                if there > 0 and back > 0 and abs(out - into) > ROUNDING * w and i < j:
                     found[4] += 1
                     if found[5] == 0:
-                        found[5], found[6] = i + 1, j + 1
+                        found[5], found[6], found[7], found[8] = i + 1, j + 1, out, into
             elif i != j:
                 w = max(out, into) if way == MAX else out + into
                 if way == MEAN:

@@ -183,6 +183,8 @@ def classify(
         raise InputError("Pass either a graph or points=, one of the two.")
     if labels is None:
         raise InputError("Pass labels: a mapping from node to label, or the path of a table.")
+    if not isinstance(labels, Sequence | np.ndarray) or isinstance(labels, str):
+        options = {"unlabeled": "", **options}  # None has none; -1 is a class as any
     if points is not None:
         found = points if isinstance(points, NamedPoints) else _points(points)
         y, notes = _labels(labels, NamedGraph(np.zeros((0, 0)), found.names), ignore_unknown)

@@ -1,5 +1,6 @@
 """`robustgc classify`: labels for everything, from files."""
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -57,7 +58,7 @@ def classify(
     )  # fmt: skip
     shared.check_usage(asked)
     with shared.guarded():
-        _check_targets(output, report, save)
+        _check_targets([edges, points, Path(labels)], output, report, save)
         answer = shared.answered(asked, quiet)
         for note in answer.result.notes:
             shared.say(f"note: {note}", quiet)
@@ -67,12 +68,19 @@ def classify(
             shared.machine(summary(answer))
 
 
-def _check_targets(output: Path | None, report: Path | None, save: Path | None) -> None:
+def _check_targets(
+    inputs: list[Path | None], output: Path | None, report: Path | None, save: Path | None
+) -> None:
     """Refuse, before the work, what could not be written after it."""
     from robustgc.io.opening import check_target  # noqa: PLC0415
     from robustgc.io.writing import check_table  # noqa: PLC0415
     from robustgc.saving.files import place  # noqa: PLC0415
 
+    for path in (output, report, save):
+        if path is not None and os.path.realpath(path) in map(
+            os.path.realpath, filter(None, inputs)
+        ):
+            raise ValueError(f"{path} is what is read, so it is not written. Choose another name.")
     if output is not None:
         check_table(output)
     if report is not None:

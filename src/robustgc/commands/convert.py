@@ -25,11 +25,13 @@ def convert(
     A folder keeps the names of the nodes; .npz and .mtx have numbers only, and the names go to a
     file beside them that ends in .names.csv.
     """
+    shared.check_way(symmetrise)
     with shared.guarded():
         from robustgc.io.graph_files import read_graph  # noqa: PLC0415
-        from robustgc.io.graph_writing import write_graph  # noqa: PLC0415
+        from robustgc.io.graph_writing import check_graph, write_graph  # noqa: PLC0415
 
         assert edges is not None
+        check_graph(out)
         known = read_graph(
             edges, source=source, target=target, weight=weight, symmetrise=symmetrise
         )

@@ -16,6 +16,7 @@ def info(
     as_json: shared.AsJson = False,
 ) -> None:
     """Show nodes, edges, components, degrees, lambda_1, eigengap, and what a fit will cost."""
+    shared.check_way(symmetrise)
     with shared.guarded():
         from robustgc.io.graph_files import read_graph  # noqa: PLC0415
 

@@ -4,6 +4,7 @@ Data goes to standard output or to files; everything that is said goes to standa
 """
 
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -125,7 +126,7 @@ def answered(asked: Question, quiet: bool) -> Answered:
         )
         inputs = {"graph": known}
     labels: Any = asked.labels
-    if Path(labels).exists() or labels not in getattr(known, "attributes", {}):
+    if os.path.exists(labels) or labels not in getattr(known, "attributes", {}):
         labels = _label_file(asked, known, read_labels)
     reading = time.perf_counter() - start
     result = classify(**inputs, labels=labels, ignore_unknown=asked.ignore_unknown, **options)
@@ -135,7 +136,7 @@ def answered(asked: Question, quiet: bool) -> Answered:
 def _label_file(asked: Question, known: Any, read: Any) -> Any:
     path = Path(asked.labels)
     attributes = list(getattr(known, "attributes", {}))
-    if not path.exists() and attributes:
+    if not os.path.exists(path) and attributes:
         from robustgc.io.opening import InputError  # noqa: PLC0415
 
         raise InputError(
@@ -158,8 +159,13 @@ def check_usage(asked: Question) -> None:
         stop(f"--affinity {asked.affinity} is unknown; choose knn or rbf.", WRONG_USAGE)
     if asked.eta is not None and not 0 < asked.eta < 1:
         stop(f"--eta {asked.eta:g} is not strictly between 0 and 1.", WRONG_USAGE)
-    if asked.symmetrise not in (None, "mean", "max", "sum"):
-        stop(f"--symmetrise {asked.symmetrise} is unknown; mean, max or sum.", WRONG_USAGE)
+    check_way(asked.symmetrise)
+
+
+def check_way(symmetrise: str | None) -> None:
+    """Refuse an unknown way to make one weight of two."""
+    if symmetrise not in (None, "mean", "max", "sum"):
+        stop(f"--symmetrise {symmetrise} is unknown; mean, max or sum.", WRONG_USAGE)
 
 
 @contextmanager
@@ -173,7 +179,7 @@ def guarded() -> Iterator[None]:
         stop(str(error), NO_CONVERGENCE)
     except MemoryError as error:
         stop(f"not enough memory: {error or 'the work does not fit'}.")
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, TypeError, NotImplementedError, ArithmeticError) as error:
         stop(str(error))
     except KeyboardInterrupt:
         stop("stopped; nothing was written.", STOPPED)

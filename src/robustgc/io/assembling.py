@@ -24,9 +24,9 @@ class Assembled:
 class DirectedError(InputError):
     """The two directions of `count` edges differ; `pair` is the first of them."""
 
-    def __init__(self, count: int, pair: tuple[int, int]) -> None:
-        super().__init__(count, pair)
-        self.count, self.pair = count, pair
+    def __init__(self, count: int, pair: tuple[int, int], weights: tuple[float, float]) -> None:
+        super().__init__(count, pair, weights)
+        self.count, self.pair, self.weights = count, pair, weights
 
 
 def assemble(
@@ -73,8 +73,8 @@ def assemble(
     parts = parallel.collect(loops.merge, cuts, indptr, entries, values, way, kept, found=start)
     copies, selves, zeros, others, differ = parts.sum(axis=0)[:5].astype(int).tolist()
     if differ:
-        i, j = next(part[5:7] for part in parts if part[5]).astype(int) - 1
-        raise DirectedError(differ, (int(i), int(j)))
+        i, j, there, back = next(part[5:9] for part in parts if part[5]).tolist()
+        raise DirectedError(differ, (int(i) - 1, int(j) - 1), (there, back))
     if weights is None and others:  # copies: there are weights after all
         ones = np.ones(len(sources))
         return assemble(sources, targets, ones, n_nodes, symmetrise=symmetrise)
@@ -96,8 +96,9 @@ def directed(error: DirectedError, names: Any, where: str) -> InputError:
     """Say which edge has two weights, by the names of its nodes."""
     i, j = error.pair
     return InputError(
-        f"{where}: {_edges(error.count)} came in both directions with different weights, first "
-        f"{names[i]} - {names[j]}. The graph must be undirected: correct the weights, or choose "
+        f"{where}: {_edges(error.count)} came in both directions with different weights (where "
+        f"there are none, not as often), first {names[i]} - {names[j]}: {error.weights[0]:g} "
+        f"there, {error.weights[1]:g} back. The graph must be undirected: correct it, or choose "
         f"with --symmetrise {'|'.join(WAYS)} (symmetrise= in Python)."
     )
 

@@ -1,6 +1,7 @@
 """Tables of edges (CSV, TSV, Parquet, Arrow) -> a graph with named nodes."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,7 +32,7 @@ def read_text(
     import pyarrow as pa  # noqa: PLC0415
 
     named = any(name is not None for name in (source, target, weight))
-    look = tables.layout(path, (*SOURCE[:3], *TARGET[:3], *WEIGHT[:1]), True if named else None)
+    look = tables.layout(path, (*SOURCE[:5], *TARGET[:5], *WEIGHT[:1]), True if named else None)
     names = look.names or tuple(f"column {k + 1}" for k in range(look.width))
     if look.width < 2:
         raise InputError(
@@ -53,7 +54,11 @@ def read_text(
         chunks = tables.read(path, look, {i: pa.string(), j: pa.string(), **weights})
     if not chunks[0]:
         raise InputError(f"{path} has a header and no edges.")
-    return _graph(chunks, _Place(path, look.skipped), symmetrise)
+    found = _graph(chunks, _Place(path, look.skipped), symmetrise)
+    if k is None and look.width > 2 and look.names is None:
+        unused = f"columns 3 to {look.width} were not read; name the weights with --weight"
+        return replace(found, notes=(*found.notes, unused))
+    return found
 
 
 def from_arrow(
@@ -82,13 +87,15 @@ def from_arrow(
                 f"{where}, row {row + 1}: {'no node' if k < 2 else 'no weight'} in column "
                 f"{table.column_names[places[k]]!r}. Fill it in, or leave the row out."
             )
-    if any(not pa.types.is_integer(column.type) for column in columns[:2]):
-        columns[:2] = [column.cast(pa.string()) for column in columns[:2]]
-    if len(columns) == 3:
-        try:
-            columns[2] = columns[2].cast(pa.float64())
-        except pa.ArrowInvalid as error:
-            raise InputError(f"{where}: the weights are no numbers ({error}).") from error
+    try:
+        if any(not pa.types.is_integer(column.type) for column in columns[:2]):
+            columns[:2] = [column.cast(pa.string()) for column in columns[:2]]
+        columns[2:] = [column.cast(pa.float64()) for column in columns[2:]]
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise InputError(
+            f"{where}: nodes must be text or whole numbers, weights numbers ({error}). Name the "
+            "columns that are meant, or convert them."
+        ) from error
     if not table.num_rows:
         raise InputError(f"{where} has no rows.")
     return _graph([column.chunks for column in columns], _Place(where), symmetrise)

@@ -10,26 +10,36 @@ import scipy.sparse as sp
 
 from robustgc.csr import CSR, new_folder, write_manifest
 from robustgc.io.named import NamedGraph
-from robustgc.io.opening import InputError, replacing, unwritten
+from robustgc.io.opening import InputError, check_target, replacing, unwritten
 from robustgc.io.writing import TABLES, write_table
 from robustgc.weights import check_weights
 
 
 def write_graph(graph: NamedGraph, path: Path) -> None:
     """Write a graph by the ending of the path; without a known one, a folder."""
+    check_graph(path)
     W = check_weights(graph.W)
     ending = path.suffix.lower()
     if ending in TABLES:
         _table(W, graph.names, path)
-    elif ending in (".npz", ".mtx"):
-        _matrix(W, graph, path)
     elif ending:
+        _matrix(W, graph, path)
+    else:
+        _folder(W if isinstance(W, CSR) else CSR.from_scipy(sp.csr_array(W)), graph, path)
+
+
+def check_graph(path: Path) -> None:
+    """Refuse, before the work, a graph that could not be written."""
+    ending = path.suffix.lower()
+    if ending not in (*TABLES, ".npz", ".mtx", ""):
         raise InputError(
             f"{path}: graphs are written as {', '.join(TABLES)}, .npz, .mtx, or as a folder (a "
             "name without an ending). Rename it."
         )
-    else:
-        _folder(W if isinstance(W, CSR) else CSR.from_scipy(sp.csr_array(W)), graph, path)
+    if ending:
+        check_target(path)
+    elif path.exists():
+        raise InputError(f"{path} exists already; remove it or choose another name.")
 
 
 def _table(W: Any, names: Any, path: Path) -> None:

@@ -22,9 +22,15 @@ class LabelTable:
     """Nodes with their labels, row by row, and where they are from."""
 
     def __init__(
-        self, nodes: Any, labels: Sequence[Any], where: str | Path, skipped: int = 0
+        self,
+        nodes: Any,
+        labels: Sequence[Any],
+        where: str | Path,
+        skipped: int = 0,
+        headless: bool = False,
     ) -> None:
         self.nodes, self.labels, self.where, self._skipped = nodes, labels, where, skipped
+        self.headless = headless  # no header was found: the first row may be one
 
     def row(self, k: int) -> str:
         """Name a row, that of a text file by its line."""
@@ -52,7 +58,7 @@ def read_labels(path: Path, *, node: str | None = None, label: str | None = None
     chunks = tables.read(path, look, {i: pa.string(), j: pa.string()})
     nodes = pa.chunked_array(chunks[0], type=pa.string())
     labels = [value for chunk in chunks[1] for value in chunk.to_pylist()]
-    return LabelTable(nodes, labels, path, look.skipped)
+    return LabelTable(nodes, labels, path, look.skipped, look.names is None)
 
 
 def _of_arrow(table: Any, where: str, node: str | None, label: str | None) -> LabelTable:
@@ -115,6 +121,9 @@ def attached(
     notes = []
     given = ~np.array([_missing(label) for label in table.labels], dtype=bool)
     lost = np.flatnonzero((place < 0) & given)
+    if table.headless and lost.tolist() == [0] and given.sum() > 1:
+        notes.append(f"the first line of {table.where} was taken for a header")
+        lost = lost[1:]
     if lost.size:
         some = ", ".join(str(_at(table.nodes, int(k))) for k in lost[:FEW])
         text = f"{lost.size} of {int(given.sum())} labelled nodes are not in the graph"
