@@ -85,13 +85,14 @@ GRAPHS = {
     "NaN": ("g.tsv", b"a\tb\t1\nb\tc\tnan\n", "line 2: weight nan is not finite"),
     "negative, spaces": ("g.txt", b"# x\n1 2 1\n# y\n2   3 -1\n", "line 4: weight -1 is negative"),
     "nameless node": ("g.csv", b"a,b\n\n ,c\n", "line 3: a node without a name. Name it"),
-    "two ways": ("g.csv", GOOD + b"c,b,3\n", "both directions, weights, first b - c: 2 there, 3 back, "
-                 "--symmetrise mean|max|sum"),
+    "two ways": ("g.csv", GOOD + b"c,b,3\n", "both directions, weights, "
+                 "first b - c: 2 there, 3 back, --symmetrise mean|max|sum"),
     "null node": ("g.pq", parquet(source=["a", None], target=["b", "c"]), "row 2: no node in column"
                   " 'source'. Fill it in"),
     "bytes that are no text": ("g.pq", parquet(a=pa.array([b"\xff"]).view("string"), b=["y"]),
                                "not the Parquet file, UTF8"),
-    "text weights": ("g.pq", parquet(a=["x"], b=["y"], weight=["q"]), "weights numbers (Failed to parse string: 'q'"),
+    "text weights": ("g.pq", parquet(a=["x"], b=["y"], weight=["q"]),
+                     "weights numbers (Failed to parse string: 'q'"),
     "negative, Parquet": ("g.pq", parquet(a=["x"], b=["y"], weight=[-1.5]), "row 1: weight -1.5"),
     "no rows": ("g.pq", parquet(a=pa.array([], "string"), b=pa.array([], "string")), "has no rows"),
     "GraphML": ("g.graphml", b"<graphml><node", "not the GRAPHML file, Write it again"),
