@@ -160,6 +160,8 @@ def test_bad_input():
         compare(W, [None] * 31 + ["a", "b", "a", "b", "a", "b", "a", "b", "b"])
     with pytest.raises(ValueError, match="36 labels leave nothing to predict: 30 nodes"):
         compare(W, [None] * 10 + list(truth[10:]), sizes=[90])
+    with pytest.raises(ValueError, match="negative"):
+        compare(-W, truth)
     with pytest.raises(ValueError, match="either a graph or points"):
         compare(truth=truth)
     with pytest.raises(ValueError, match="Pass truth"):
@@ -239,6 +241,14 @@ def test_the_command_says_what_is_wrong(files, options, code, text):
     assert result.exit_code == code, result.stderr
     assert text in result.stderr
     assert not (files / "out").exists()
+
+
+def test_nothing_but_failures_is_an_error(files, monkeypatch):
+    monkeypatch.setitem(own.MODELS, "ZhouGC", lambda **_: None)
+    result = run(files, "--models", "ZhouGC", "--repeats", "1")
+    assert result.exit_code == 1
+    assert "ZhouGC failed in" in result.stderr
+    assert "No model has an answer" in result.stderr
 
 
 def test_the_folder_is_checked_before_the_work(files):

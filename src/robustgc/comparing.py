@@ -31,6 +31,7 @@ from robustgc.labels import encode
 from robustgc.report.compare_page import FILES, Sheet, render, summary
 from robustgc.reporting import _versions
 from robustgc.result import _labels, _points
+from robustgc.weights import check_weights
 
 SIZES, NOISE = (1, 2, 5, 10, 20), (0, 20, 40)  # percent
 REPEATS, SEED = 10, 7
@@ -162,6 +163,7 @@ def compare(
     labels = encode(y, n_nodes=len(y))
     problem = _problem(known, labels.codes, affinity, n_neighbors)
     counted, left_out = counts(labels.codes, sizes)
+    noise = list(dict.fromkeys(noise))
     trials: list[Trial] = []
     whole = len(counted) * len(noise) * repeats
     for k in range(whole):
@@ -226,6 +228,7 @@ def _read(graph: Any, points: Any, truth: Any, ignore: bool) -> tuple[Any, tuple
 
 def _problem(known: Any, codes: Any, affinity: str, n_neighbors: int | None) -> Problem:
     if isinstance(known, NamedGraph):
+        check_weights(known.W)  # once, in place of a failure in every trial
         return Problem(known.W, {"affinity": "precomputed"}, codes)
     made: Any = affinities.make(
         known.X, affinity, sigma=None, scale=2.0, self_loops=True, n_neighbors=n_neighbors

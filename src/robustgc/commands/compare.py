@@ -71,6 +71,8 @@ def compare(
         found.write(out, title=title, command=shlex.join(["robustgc", *sys.argv[1:]]))
         for model, reason, many in found.failures:
             shared.say(f"{model} failed in {many} trials: {reason}", quiet)
+        if all(trial.reason for trial in found.trials):
+            shared.stop(found.sentence())
         shared.say(f"{found.sentence()} Open {out / 'index.html'}", quiet)
         if as_json:
             shared.machine(found.summary())

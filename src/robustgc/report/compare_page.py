@@ -6,7 +6,7 @@ from typing import Any
 
 from robustgc.experiments.own import Cell
 from robustgc.experiments.stats import FEWEST
-from robustgc.report.audit_charts import _DASHES, plot, steps
+from robustgc.report.audit_charts import plot, steps
 from robustgc.report.audit_style import N_COLOURS, STYLE
 from robustgc.report.audit_tables import reproduce
 from robustgc.report.audit_text import count, fixed, known, name, safe, whole
@@ -23,9 +23,15 @@ WORDS = {
     "PoissonGC": "Calder et al.: labels as sources and sinks",
     "LabelSpreading": "scikit-learn's, on the same neighbours or width",
 }
-# Few columns of short numbers: a narrow table reads better than a stretched one.
-_STYLE = ".cells { width: auto; } .cells strong { font-weight: 700; } .cells small { color: "
-_STYLE += "var(--soft); } .cells td { padding-left: 1.2rem; }"
+_DASHES = ("", "6 3", "2 3", "9 3 2 3", "1 2", "12 4", "6 2 1 2 1 2")  # told apart without colour
+# Few columns of short numbers: a narrow table reads better than a stretched one. On a phone the
+# names stay while the numbers are moved.
+_STYLE = """
+.cells { width: auto; } .cells small { color: var(--soft); font-weight: 400; }
+.cells th:first-child { position: sticky; left: 0; background: var(--paper); padding-right: .6rem; }
+.cells td, .cells th + th { padding-left: .9rem; } .cells strong { font-weight: 700; }
+@media (min-width: 48rem) { .cells td, .cells th + th { padding-left: 1.4rem; } }
+"""
 
 
 @dataclass(frozen=True)
@@ -169,7 +175,7 @@ def _chart(sheet: Sheet, here: Sequence[Cell], title: str) -> str:
         items += f'<li><svg viewBox="0 -10 20 20" aria-hidden="true"><path d="M0 0H20" {look} '
         items += f'stroke-width="2.5" {dash}/></svg>{name(model)}</li>'
     x = [(at[labels], f"{percent:.3g} %") for labels, percent in sizes.items()]
-    y = [(100 * (v - low) / (high - low), f"{100 * v:g} %") for v in steps(low, min(high, 1.0))]
+    y = [(100 * (v - low) / (high - low), f"{100 * v:g} %") for v in steps(low, min(high, 1.0), 7)]
     label = f"{title}: mean accuracy against the share of labelled nodes, a line for each model"
     chart = plot(label, inside, x, y, "labelled nodes; mean accuracy on the others")
     return f'{chart}<ul class="legend" aria-label="Lines">{items}</ul>'
