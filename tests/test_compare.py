@@ -117,6 +117,8 @@ def test_a_model_that_fails_does_not_stop_the_others(monkeypatch):
     page = render(result.sheet("Broken"))
     assert "ZeroDivisionError: &lt;b&gt;no pivot" in page
     assert result.sentence().startswith("ZhouGC has the best mean accuracy in 1 of 1 setting")
+    equal = summary([zhou, replace(zhou, model="BelkinGC")])
+    assert equal.endswith("BelkinGC in 1 (none); where some are equal, all of them count.")
     assert summary([broken]) == "No model has an answer: all trials failed."
     assert render(Sheet("None", 40, 40, ("a", "b"), 2, 7, [broken]))
 

@@ -21,7 +21,11 @@ def compare(
         Path, typer.Option(help="Folder for trials.csv, summary.csv and index.html.")
     ] = Path("comparison"),
     models: Annotated[
-        str | None, typer.Option(help="Models, separated by commas; all by default.")
+        str | None,
+        typer.Option(
+            help="Of RobustGC, PF-RobustGC (the paper's), ZhouGC, BelkinGC, HarmonicGC, PoissonGC, "
+            "LabelSpreading (for points), separated by commas; all by default."
+        ),
     ] = None,
     sizes: Annotated[
         str, typer.Option(help="How many nodes have a label, in percent; at least 2 a class.")

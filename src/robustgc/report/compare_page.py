@@ -94,14 +94,15 @@ def summary(cells: Sequence[Cell]) -> str:
             wins.setdefault(cell.model, []).append(_alone(group))
     if not wins:
         return "No model has an answer: all trials failed."
-    many = len(settings)
     order = sorted(wins, key=lambda model: (-len(wins[model]), -sum(wins[model])))
     first, *others = order
-    text = f"{first} has the best mean accuracy in {len(wins[first])} of {count(many, 'setting')}"
+    where = count(len(settings), "setting")
+    text = f"{first} has the best mean accuracy in {len(wins[first])} of {where}"
     text += f" (significantly, by Wilcoxon's test at 5 %, in {sum(wins[first]) or 'none'})"
     for model in others:
         text += f", {model} in {len(wins[model])} ({sum(wins[model]) or 'none'})"
-    return text + "."
+    equal = sum(map(len, wins.values())) > len(settings)
+    return text + ("; where some are equal, all of them count." if equal else ".")
 
 
 def _best(group: Sequence[Cell]) -> list[Cell]:
