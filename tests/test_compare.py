@@ -81,6 +81,8 @@ def test_drawn_labels():
         assert (given == (wrong >= 0)).all()
         assert (wrong[given] != codes[given]).sum() == 4
     few = np.array([0] * 6 + [1] * 6)
+    named, renamed = (own.drawn(codes, 6, 40, 3, 41) for codes in (few, 1 - few))
+    assert (np.where(named < 0, -1, 1 - named) == renamed).all()
     for repeat in range(20):  # two classes are left, even if every second label is wrong
         assert set(own.drawn(few, 4, 50, repeat, 43)) == {-1, 0, 1}
 

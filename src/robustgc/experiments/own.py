@@ -115,7 +115,8 @@ def drawn(codes: Codes, n_labels: int, noise: float, repeat: int, seed: int) -> 
     order = rng.permutation(np.flatnonzero(codes >= 0))
     first = [order[codes[order] == k][:A_CLASS] for k in range(int(codes.max()) + 1)]
     sure = np.concatenate(first)  # a rare class has labels as well
-    nodes = np.append(sure, order[~np.isin(order, sure)][: n_labels - len(sure)])
+    rest = order[~np.isin(order, sure)][: n_labels - len(sure)]
+    nodes = np.sort(np.append(sure, rest))  # the noise does not depend on the names of classes
     rng = generator({**key, "noise": float(noise)})
     given = np.full(len(codes), -1, dtype=np.int64)
     while len(np.unique(given[nodes])) < 2:  # one class left: draw the noise again

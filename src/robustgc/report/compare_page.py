@@ -124,7 +124,7 @@ def _how(sheet: Sheet) -> str:
     text += (
         f"; {count(sheet.repeats, 'draw')} of labels for every size and noise, the same for all "
         "models. Accuracy is on the nodes without a label; a node without an answer counts as "
-        "wrong."
+        "wrong. Every test stands alone: there is no correction for their number."
     )
     if sheet.repeats < FEWEST:
         text += f" Below {FEWEST} draws the test cannot separate anything."
