@@ -18,7 +18,7 @@ ORDER = [
     "committee", "heldout", "fits", "ruling", "auto", "audit", "task", "kept", "queries",
     "landmarks", "_docs", "_classifier", "baselines", "parameter_free", "estimators",
     "wrong_labels", "layout", "saving", "io", "datasets", "experiments", "report", "reporting",
-    "result", "commands", "cli",
+    "result", "comparing", "commands", "cli",
 ]  # fmt: skip
 
 

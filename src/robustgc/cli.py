@@ -11,6 +11,7 @@ from rich.table import Table
 
 from robustgc.commands.audit import audit
 from robustgc.commands.classify import classify
+from robustgc.commands.compare import compare
 from robustgc.commands.convert import convert
 from robustgc.commands.info import info
 from robustgc.commands.predict import predict
@@ -38,7 +39,7 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-for command in (classify, audit, predict, info, convert):
+for command in (classify, audit, compare, predict, info, convert):
     app.command(rich_help_panel="Your own graph")(command)
 
 

@@ -99,10 +99,7 @@ class Answered:
 
 def answered(asked: Question, quiet: bool) -> Answered:
     """Read the files and fit."""
-    from robustgc.io.graph_files import read_graph  # noqa: PLC0415 (--help must not wait)
-    from robustgc.io.label_files import read_labels  # noqa: PLC0415
-    from robustgc.io.point_files import read_points  # noqa: PLC0415
-    from robustgc.result import classify  # noqa: PLC0415
+    from robustgc.result import classify  # noqa: PLC0415 (--help must not wait)
 
     start = time.perf_counter()
     options: dict[str, Any] = {"verbose": not quiet and sys.stderr.isatty()}
@@ -110,10 +107,23 @@ def answered(asked: Question, quiet: bool) -> Answered:
         options["eta"] = asked.eta
     if asked.n_modes is not None:
         options["n_modes"] = asked.n_modes
+    inputs, labels = read(asked)
+    if asked.points is not None:
+        options |= {"affinity": asked.affinity, "n_neighbors": asked.neighbours}
+    reading = time.perf_counter() - start
+    result = classify(**inputs, labels=labels, ignore_unknown=asked.ignore_unknown, **options)
+    return Answered(result, reading, time.perf_counter() - start - reading)
+
+
+def read(asked: Question) -> tuple[dict[str, Any], Any]:
+    """Read the files: the graph or points by the name of the argument, and the labels."""
+    from robustgc.io.graph_files import read_graph  # noqa: PLC0415 (--help must not wait)
+    from robustgc.io.label_files import read_labels  # noqa: PLC0415
+    from robustgc.io.point_files import read_points  # noqa: PLC0415
+
     if asked.points is not None:
         chosen = asked.columns.split(",") if asked.columns else None
         known: Any = read_points(asked.points, name=asked.identity, columns=chosen)
-        options |= {"affinity": asked.affinity, "n_neighbors": asked.neighbours}
         inputs = {"points": known}
     else:
         assert asked.edges is not None
@@ -128,9 +138,7 @@ def answered(asked: Question, quiet: bool) -> Answered:
     labels: Any = asked.labels
     if os.path.exists(labels) or labels not in getattr(known, "attributes", {}):
         labels = _label_file(asked, known, read_labels)
-    reading = time.perf_counter() - start
-    result = classify(**inputs, labels=labels, ignore_unknown=asked.ignore_unknown, **options)
-    return Answered(result, reading, time.perf_counter() - start - reading)
+    return inputs, labels
 
 
 def _label_file(asked: Question, known: Any, read: Any) -> Any:

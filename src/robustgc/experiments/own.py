@@ -1,0 +1,161 @@
+"""Trials on one's own graph: which nodes have labels, which labels are wrong, who copes."""
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.semi_supervised import LabelSpreading
+
+from robustgc.baselines import BelkinGC, ZhouGC
+from robustgc.estimators import RobustGC
+from robustgc.experiments.records import generator
+from robustgc.experiments.stats import ranks
+from robustgc.labels import flip
+from robustgc.parameter_free import HarmonicGC, PoissonGC
+
+Codes = NDArray[np.int64]
+SPREADING = "LabelSpreading"
+MODELS: dict[str, Callable[..., Any]] = {
+    "RobustGC": RobustGC,
+    "PF-RobustGC": partial(RobustGC, 0.9, n_modes=1),
+    "ZhouGC": ZhouGC,
+    "BelkinGC": BelkinGC,
+    "HarmonicGC": HarmonicGC,
+    "PoissonGC": PoissonGC,
+    SPREADING: LabelSpreading,
+}
+A_CLASS = 2  # labels that every class has at least
+FEWEST = 10  # nodes with a true label
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One fit: `accuracy` on the nodes without a label; NaN, and the reason, where it failed."""
+
+    model: str
+    labels: int
+    noise_percent: float
+    repeat: int
+    accuracy: float
+    seconds: float
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """All repeats of a model at one label size and noise: mean, standard error, rank.
+
+    The rank is None where a repeat failed: such a model cannot be paired with the others.
+    """
+
+    model: str
+    labels: int
+    labels_percent: float
+    noise_percent: float
+    accuracy_mean: float
+    accuracy_error: float
+    rank: int | None
+    repeats: int
+    seconds_mean: float
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What every model is asked: weights or points, how to read them, and the truth."""
+
+    X: Any
+    options: Mapping[str, Any]
+    codes: Codes
+    points: Any = None
+    spreading: Mapping[str, Any] | None = None
+
+    def answer(self, model: str, y: Codes) -> NDArray[Any]:
+        """Return the class that a model gives every node."""
+        if model == SPREADING:
+            fitted = MODELS[model](**self.spreading or {}).fit(self.points, y)
+            return np.asarray(fitted.transduction_)
+        made = MODELS[model](**self.options, unlabeled=-1)
+        return np.asarray(made.fit_predict(self.X, y))
+
+
+def counts(codes: Codes, sizes: Sequence[float]) -> tuple[list[int], list[str]]:
+    """Return the numbers of labels, and what to say of those that are too many."""
+    counted, least = int((codes >= 0).sum()), A_CLASS * (int(codes.max()) + 1)
+    if counted < FEWEST:
+        raise ValueError(
+            f"{counted} nodes have a true label; a comparison needs at least {FEWEST}. Give the "
+            "true labels of more nodes."
+        )
+    wanted = {max(round(size / 100 * len(codes)), least): size for size in reversed(sizes)}
+    fit = sorted(count for count in wanted if count < counted)
+    if not fit:
+        raise ValueError(
+            f"{min(wanted)} labels leave nothing to predict: {counted} nodes have a true label. "
+            f"Every class has at least {A_CLASS} labels; choose smaller sizes, or give more labels."
+        )
+    return fit, [
+        f"{wanted[count]:g} % ({count} labels) was left out: of {counted} true labels nothing "
+        "would be left to predict"
+        for count in sorted(set(wanted) - set(fit))
+    ]
+
+
+def drawn(codes: Codes, n_labels: int, noise: float, repeat: int, seed: int) -> Codes:
+    """Return the given label of every node, -1 where there is none.
+
+    The nodes do not depend on the noise, so that noises are compared on the same nodes.
+    """
+    key = {"labels": n_labels, "repeat": repeat, "seed": seed}
+    rng = generator(key)
+    order = rng.permutation(np.flatnonzero(codes >= 0))
+    first = [order[codes[order] == k][:A_CLASS] for k in range(int(codes.max()) + 1)]
+    sure = np.concatenate(first)  # a rare class has labels as well
+    rest = order[~np.isin(order, sure)][: n_labels - len(sure)]
+    nodes = np.sort(np.append(sure, rest))  # the noise does not depend on the names of classes
+    rng = generator({**key, "noise": float(noise)})
+    given = np.full(len(codes), -1, dtype=np.int64)
+    while len(np.unique(given[nodes])) < 2:  # one class left: draw the noise again
+        n_wrong = round(noise / 100 * len(nodes))
+        given[nodes] = flip(codes[nodes], n_wrong, np.unique(codes[nodes]), rng)[0]
+    return given
+
+
+def trial(problem: Problem, model: str, y: Codes, key: tuple[int, float, int]) -> Trial:
+    """Fit one model; what goes wrong is kept as the reason."""
+    start = time.perf_counter()
+    accuracy, reason = float("nan"), ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a model that does not converge still answers
+            answer = problem.answer(model, y)
+        asked = (y < 0) & (problem.codes >= 0)
+        # A node without an answer is a node that the model got wrong.
+        accuracy = float(np.mean(answer[asked] == problem.codes[asked]))
+    except Exception as error:  # whatever it is, the other models go on
+        reason = f"{type(error).__name__}: {error}"
+    return Trial(model, *key, accuracy, round(time.perf_counter() - start, 4), reason)
+
+
+def cells(trials: Sequence[Trial], n_nodes: int) -> list[Cell]:
+    """Return means, standard errors and ranks."""
+    settings: dict[tuple[float, int], dict[str, list[Trial]]] = {}
+    for t in trials:
+        settings.setdefault((t.noise_percent, t.labels), {}).setdefault(t.model, []).append(t)
+    found = []
+    for (noise, labels), models in sorted(settings.items()):
+        values = {m: np.array([t.accuracy for t in rows]) for m, rows in models.items()}
+        whole = {m: v for m, v in values.items() if not np.isnan(v).any()}
+        rank = ranks(whole) if whole else {}
+        for m, v in values.items():
+            done = v[~np.isnan(v)]
+            error = float(done.std(ddof=1) / np.sqrt(len(done))) if len(done) > 1 else np.nan
+            mean = float(done.mean()) if len(done) else np.nan
+            seconds = float(np.mean([t.seconds for t in models[m]]))
+            found.append(Cell(m, labels, 100 * labels / n_nodes, noise, mean, error, rank.get(m),
+                              len(done), round(seconds, 4)))  # fmt: skip
+    return found

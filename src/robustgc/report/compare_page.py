@@ -1,0 +1,234 @@
+"""The page of a comparison: who is best where, tables and charts, in one HTML file."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from robustgc.experiments.own import Cell
+from robustgc.experiments.stats import FEWEST
+from robustgc.report.audit_charts import plot, steps
+from robustgc.report.audit_style import N_COLOURS, STYLE
+from robustgc.report.audit_tables import reproduce
+from robustgc.report.audit_text import count, fixed, known, name, safe, whole
+from robustgc.report.findings import Findings
+
+FILES = ("trials.csv", "summary.csv", "index.html")
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+WORDS = {
+    "RobustGC": "nothing to tune: candidates weighed by the labels they do not see",
+    "PF-RobustGC": "the paper's parameter-free model, eta = 0.9 and one mode",
+    "ZhouGC": "Zhou et al., gamma = 1",
+    "BelkinGC": "Belkin and Niyogi, eigenvectors chosen by leave-one-out",
+    "HarmonicGC": "Zhu, Ghahramani and Lafferty: every node the mean of its neighbours",
+    "PoissonGC": "Calder et al.: labels as sources and sinks",
+    "LabelSpreading": "scikit-learn's, on the same neighbours or width",
+}
+_DASHES = ("", "6 3", "2 3", "9 3 2 3", "1 2", "12 4", "6 2 1 2 1 2")  # told apart without colour
+# Few columns of short numbers: a narrow table reads better than a stretched one. On a phone the
+# names stay while the numbers are moved.
+_STYLE = """
+.cells { width: auto; } .cells small { color: var(--soft); font-weight: 400; }
+.cells th:first-child { position: sticky; left: 0; background: var(--paper); padding-right: .6rem; }
+.cells td, .cells th + th { padding-left: .9rem; } .cells strong { font-weight: 700; }
+@media (min-width: 48rem) { .cells td, .cells th + th { padding-left: 1.4rem; } }
+"""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Everything the page says."""
+
+    title: str
+    n_nodes: int
+    n_counted: int
+    classes: Sequence[str]
+    repeats: int
+    seed: int
+    cells: Sequence[Cell]
+    failures: Sequence[tuple[str, str, int]] = ()
+    notes: Sequence[str] = ()
+    command: str | None = None
+    versions: Mapping[str, Any] = field(default_factory=dict)
+    date: str | None = None
+
+
+def render(sheet: Sheet) -> str:
+    """Return the page as HTML: one file, readable without network.
+
+    Examples
+    --------
+    >>> from robustgc.experiments.own import Cell
+    >>> from robustgc.report.compare_page import Sheet, render
+    >>> cell = Cell("ZhouGC", 4, 10.0, 0, 0.9, 0.01, 1, 10, 0.1)
+    >>> "90.0 ± 1.0" in render(Sheet("Mine", 40, 40, ("a", "b"), 10, 7, [cell]))
+    True
+    """
+    noises = sorted({cell.noise_percent for cell in sheet.cells})
+    sections = "\n".join(f"<section>{_level(sheet, noise)}</section>" for noise in noises)
+    again = Findings(
+        sheet.title, sheet.n_nodes, sheet.classes, (), command=sheet.command,
+        versions=sheet.versions, seeds={"labels and noise": sheet.seed}, date=sheet.date,
+    )  # fmt: skip
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="referrer" content="no-referrer">'
+        f"<title>{safe(sheet.title)}</title><style>{STYLE}{_STYLE}</style></head>\n<body><main>"
+        f"<h1>{name(sheet.title)}</h1>"
+        f'<p class="lead" id="summary">{safe(summary(sheet.cells), 1000)}</p>'
+        f"{_how(sheet)}\n{sections}\n"
+        f"<section>{_models(sheet)}</section>\n{_failures(sheet)}"
+        f"<section>{reproduce(again)}</section></main></body></html>\n"
+    )
+
+
+def summary(cells: Sequence[Cell]) -> str:
+    """Say in a sentence which model is best, in how many settings, and whether by chance."""
+    settings: dict[tuple[float, int], list[Cell]] = {}
+    for cell in cells:
+        settings.setdefault((cell.noise_percent, cell.labels), []).append(cell)
+    wins: dict[str, list[bool]] = {}
+    for group in settings.values():
+        for cell in _best(group):
+            wins.setdefault(cell.model, []).append(_alone(group))
+    if not wins:
+        return "No model has an answer: all trials failed."
+    order = sorted(wins, key=lambda model: (-len(wins[model]), -sum(wins[model])))
+    first, *others = order
+    where = count(len(settings), "setting")
+    text = f"{first} has the best mean accuracy in {len(wins[first])} of {where}"
+    text += f" (significantly, by Wilcoxon's test at 5 %, in {sum(wins[first]) or 'none'})"
+    for model in others:
+        text += f", {model} in {len(wins[model])} ({sum(wins[model]) or 'none'})"
+    equal = sum(map(len, wins.values())) > len(settings)
+    return text + ("; where some are equal, all of them count." if equal else ".")
+
+
+def _best(group: Sequence[Cell]) -> list[Cell]:
+    means = [cell.accuracy_mean for cell in group if known(cell.accuracy_mean)]
+    return [cell for cell in group if means and cell.accuracy_mean > max(means) - 1e-9]
+
+
+def _alone(group: Sequence[Cell]) -> bool:
+    """Whether the test separates the best from the next."""
+    ranked = [cell.rank for cell in group if cell.rank is not None]
+    best = _best(group)
+    return len(ranked) > 1 and ranked.count(1) == 1 and best[0].rank == 1
+
+
+def _how(sheet: Sheet) -> str:
+    text = f"{count(sheet.n_nodes, 'node')} of {count(len(sheet.classes), 'class', 'classes')}"
+    if sheet.n_counted < sheet.n_nodes:
+        text += f", {whole(sheet.n_counted)} of them with a true label"
+    text += (
+        f"; {count(sheet.repeats, 'draw')} of labels for every size and noise, the same for all "
+        "models. Accuracy is on the nodes without a label; a node without an answer counts as "
+        "wrong. Every test stands alone: there is no correction for their number."
+    )
+    if sheet.repeats < FEWEST:
+        text += f" Below {FEWEST} draws the test cannot separate anything."
+    notes = "".join(f"<p class=soft>Note: {safe(note, 500)}.</p>" for note in sheet.notes)
+    return f"<p>{text}</p>{notes}"
+
+
+def _level(sheet: Sheet, noise: float) -> str:
+    """Return the section of one noise: sentence, chart, table."""
+    here = [cell for cell in sheet.cells if cell.noise_percent == noise]
+    title = f"{noise:g} % of the labels wrong" if noise else "All labels right"
+    return f"<h2>{title}</h2><p>{_sentence(here)}</p>{_chart(sheet, here, title)}{_table(here)}"
+
+
+def _sizes(cells: Sequence[Cell]) -> dict[int, float]:
+    return {cell.labels: cell.labels_percent for cell in cells}
+
+
+def _sentence(here: Sequence[Cell]) -> str:
+    parts = []
+    for labels in _sizes(here):
+        group = [cell for cell in here if cell.labels == labels]
+        names = " and ".join(name(cell.model) for cell in _best(group)) or "nobody"
+        sure = " (significant)" if _alone(group) else ""
+        parts.append(f"with {count(labels, 'label')} {names}{sure}")
+    return f"Best {'; '.join(parts)}."
+
+
+def _chart(sheet: Sheet, here: Sequence[Cell], title: str) -> str:
+    """Draw accuracy against label size; all noises on one scale, so that charts compare."""
+    means = [cell.accuracy_mean for cell in sheet.cells if known(cell.accuracy_mean)]
+    if not means:
+        return ""
+    low, high = max(min(means) - 0.04, 0.0), min(max(means) + 0.04, 1.02)
+    sizes = _sizes(here)
+    at = {labels: 100 * (k + 0.5) / len(sizes) for k, labels in enumerate(sizes)}
+    inside = items = ""
+    for k, model in enumerate(dict.fromkeys(cell.model for cell in sheet.cells)):
+        spots = [
+            f"{at[cell.labels]:.2f} {100 - 100 * (cell.accuracy_mean - low) / (high - low):.2f}"
+            for cell in here
+            if cell.model == model and known(cell.accuracy_mean)
+        ]
+        look = f'stroke="var(--c{k % N_COLOURS})"'
+        dash = f'stroke-dasharray="{_DASHES[k % len(_DASHES)]}"'
+        inside += f'<path d="M{"L".join(spots)}" {look} stroke-width="2" {dash}/>' if spots else ""
+        dots = "".join(f"M{spot}h0" for spot in spots)
+        inside += f'<path d="{dots}" {look} stroke-width="7" stroke-linecap="round"/>'
+        items += f'<li><svg viewBox="0 -10 20 20" aria-hidden="true"><path d="M0 0H20" {look} '
+        items += f'stroke-width="2.5" {dash}/></svg>{name(model)}</li>'
+    x = [(at[labels], f"{percent:.3g} %") for labels, percent in sizes.items()]
+    y = [(100 * (v - low) / (high - low), f"{100 * v:g} %") for v in steps(low, min(high, 1.0), 7)]
+    label = f"{title}: mean accuracy against the share of labelled nodes, a line for each model"
+    chart = plot(label, inside, x, y, "labelled nodes; mean accuracy on the others")
+    return f'{chart}<ul class="legend" aria-label="Lines">{items}</ul>'
+
+
+def _table(here: Sequence[Cell]) -> str:
+    best = {id(c) for n in _sizes(here) for c in _best([c for c in here if c.labels == n])}
+    heads = "".join(
+        f'<th scope="col" class="number">{count(labels, "label")}<br><small>{percent:.3g} % of the '
+        "nodes</small></th>"
+        for labels, percent in _sizes(here).items()
+    )
+    rows = ""
+    for model in dict.fromkeys(cell.model for cell in here):
+        rows += f'<tr><th scope="row">{name(model)}</th>'
+        for cell in (cell for cell in here if cell.model == model):
+            text = f"{fixed(100 * cell.accuracy_mean, 1)} ± {fixed(100 * cell.accuracy_error, 1)}"
+            text = f"<strong>{text}</strong>" if id(cell) in best else text
+            rank = "&ndash;" if cell.rank is None else cell.rank
+            rows += f'<td class="number">{text} <small>({rank})</small></td>'
+        rows += "</tr>"
+    return (
+        '<div class="scroll" tabindex="0" role="region" aria-label="Accuracy"><table class="cells">'
+        "<caption><span>Accuracy in %, mean ± standard error; best mean in bold. In brackets the "
+        "rank: neighbours that Wilcoxon's test at 5 % does not separate share one.</span></caption>"
+        f'<thead><tr><th scope="col">model</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+        "</div>"
+    )
+
+
+def _models(sheet: Sheet) -> str:
+    seconds: dict[str, list[float]] = {}
+    for cell in sheet.cells:
+        seconds.setdefault(cell.model, []).append(cell.seconds_mean)
+    rows = "".join(
+        f'<tr><th scope="row">{name(model)}</th><td>{safe(WORDS.get(model, ""))}</td>'
+        f'<td class="number">{sum(taken) / len(taken):.2g} s</td></tr>'
+        for model, taken in seconds.items()
+    )
+    return (
+        '<h2>The models</h2><div class="scroll" tabindex="0" role="region" aria-label="Models">'
+        '<table class="cells"><thead><tr><th scope="col">model</th><th scope="col">what it is</th>'
+        '<th scope="col" class="number">a fit takes</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _failures(sheet: Sheet) -> str:
+    if not sheet.failures:
+        return ""
+    items = "".join(
+        f"<li>{name(model)}, {count(many, 'trial')}: {safe(reason, 500)}</li>"
+        for model, reason, many in sheet.failures
+    )
+    return f"<section><h2>Trials that failed</h2><ul>{items}</ul></section>\n"
