@@ -29,8 +29,8 @@ from robustgc.io.point_files import NamedPoints
 from robustgc.io.writing import write_table
 from robustgc.labels import encode
 from robustgc.report.compare_page import FILES, Sheet, render, summary
-from robustgc.reporting import _versions
-from robustgc.result import _labels, _points
+from robustgc.reporting import installed
+from robustgc.result import labels_of, points_of
 from robustgc.weights import check_weights
 
 SIZES, NOISE = (1, 2, 5, 10, 20), (0, 20, 40)  # percent
@@ -89,7 +89,7 @@ class Comparison:
         """Return what the page says."""
         return Sheet(
             title, self.n_nodes, self.n_counted, self.classes, self.repeats, self.seed,
-            self.cells, self.failures, self.notes, command, _versions(), date.today().isoformat(),
+            self.cells, self.failures, self.notes, command, installed(), date.today().isoformat(),
         )  # fmt: skip
 
     def write(
@@ -217,12 +217,12 @@ def _read(graph: Any, points: Any, truth: Any, ignore: bool) -> tuple[Any, tuple
     if truth is None:
         raise InputError("Pass truth: a mapping from node to label, or the path of a table.")
     if points is not None:
-        found = points if isinstance(points, NamedPoints) else _points(points)
-        y, notes = _labels(truth, NamedGraph(np.zeros((0, 0)), found.names), ignore)
+        found = points if isinstance(points, NamedPoints) else points_of(points)
+        y, notes = labels_of(truth, NamedGraph(np.zeros((0, 0)), found.names), ignore)
         return found, notes, y
     path = isinstance(graph, str | Path)
     known = read_graph(Path(graph)) if path else named_graph(graph)
-    y, notes = _labels(truth, known, ignore)
+    y, notes = labels_of(truth, known, ignore)
     return known, (*known.notes, *notes), y
 
 

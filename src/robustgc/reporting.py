@@ -68,7 +68,7 @@ def findings(
         eta=None if clf.eta == "auto" else float(clf.eta),
         suspects=_suspects(issues, names),
         command=command,
-        versions={"Python": platform.python_version(), **_versions()},
+        versions={"Python": platform.python_version(), **installed()},
         seeds={"picture": SEED},
     )
 
@@ -152,7 +152,8 @@ def _suspects(issues: LabelIssues, names: NDArray[Any]) -> list[Suspect]:
     return found
 
 
-def _versions() -> dict[str, str]:
+def installed() -> dict[str, str]:
+    """Return the versions of what the answers depend on."""
     found = {}
     for name in _VERSIONS:
         try:

@@ -186,8 +186,8 @@ def classify(
     if not isinstance(labels, Sequence | np.ndarray) or isinstance(labels, str):
         options = {"unlabeled": "", **options}  # None has none; -1 is a class as any
     if points is not None:
-        found = points if isinstance(points, NamedPoints) else _points(points)
-        y, notes = _labels(labels, NamedGraph(np.zeros((0, 0)), found.names), ignore_unknown)
+        found = points if isinstance(points, NamedPoints) else points_of(points)
+        y, notes = labels_of(labels, NamedGraph(np.zeros((0, 0)), found.names), ignore_unknown)
         fitted = RobustGC(**options).fit(found.X, y)
         return Result(fitted, found.names, notes, _home(points, labels))
     known = (
@@ -195,7 +195,7 @@ def classify(
         if isinstance(graph, str | Path)
         else named_graph(graph, weight=weight, symmetrise=symmetrise)
     )
-    y, notes = _labels(labels, known, ignore_unknown)
+    y, notes = labels_of(labels, known, ignore_unknown)
     fitted = RobustGC(**{"affinity": "precomputed", **options}).fit(known.W, y)
     return Result(fitted, known.names, (*known.notes, *notes), _home(graph, labels))
 
@@ -214,11 +214,12 @@ def load(path: str | Path) -> Result:
     return Result(found.estimator, names)
 
 
-def _points(points: Any) -> NamedPoints:
+def points_of(points: Any) -> NamedPoints:
+    """Read points from a file or an object."""
     return read_points(Path(points)) if isinstance(points, str | Path) else named_points(points)
 
 
-def _labels(labels: Any, graph: NamedGraph, ignore: bool) -> tuple[Any, tuple[str, ...]]:
+def labels_of(labels: Any, graph: NamedGraph, ignore: bool) -> tuple[Any, tuple[str, ...]]:
     """Return a label per node, and notes."""
     if isinstance(labels, str) and labels in graph.attributes:
         table = label_files.of_attribute(labels, graph, "the graph")
