@@ -196,3 +196,10 @@ def test_minus_one_is_a_class_in_tables(place, tmp_path):
     frame.to_parquet(tmp_path / "l.parquet")
     result = run(place, "classify", "{}/edges.csv", "-l", tmp_path / "l.parquet")
     assert "3 labels of 2 classes" in result.stderr
+
+
+def test_info_speaks_of_the_largest_piece(place, tmp_path):
+    table(tmp_path / "two.csv", ["source", "target"], [(*"ab",), (*"cd",), (*"de",), (*"ce",)])
+    found = json.loads(run(place, "info", tmp_path / "two.csv", "--json").stdout)
+    assert (found["components"], found["largest_component"]) == (2, 3)
+    assert found["lambda_1"] == pytest.approx(1.5)  # of a triangle

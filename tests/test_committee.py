@@ -10,6 +10,8 @@ from lifting import NoFits, labelled
 from robustgc import PoissonGC, RobustGC
 from robustgc.candidates import Family
 from robustgc.committee import DEFAULT_ETA, ETAS, PRIOR, convene
+from robustgc.graph import Graph
+from robustgc.ruling import votes
 from samples import moons
 
 
@@ -220,3 +222,12 @@ def test_clusters_that_hardly_touch(gap):
     clf = RobustGC(affinity="rbf").fit(X, y)
     assert clf.residual_ < 1e-10
     np.testing.assert_array_equal(clf.transduction_, truth)
+
+
+def test_a_label_has_one_vote_within_limits():
+    graph = Graph(sp.csr_array(graphs.star(9)))
+    hub, leaf = votes(graph, np.array([0, 1]))
+    np.testing.assert_allclose([hub, leaf], [1 / np.sqrt(8), 1.0])
+    heavy = Graph(sp.csr_array(np.diag([1.0] * 7, 1) + np.diag([1.0] * 7, -1) + np.eye(8) * 9))
+    assert votes(heavy, np.arange(8), 1.0).max() == 1.0 < votes(heavy, np.arange(8)).max()
+    np.testing.assert_array_equal(votes(heavy, np.arange(8), None), 1.0)

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 import graphs
 import lifting
 from robustgc import RobustGC
+from robustgc.queries import _Places
 from samples import moons
 
 OPTIONS = [{}, {"eta": 0.9, "n_modes": 1}, {"eta": 0.9, "n_modes": 2}]
@@ -106,3 +107,27 @@ def test_bad_numbers(blocks, bad):
     clf = RobustGC(affinity="precomputed").fit(W, y)
     with pytest.raises(ValueError, match="must be a whole number >= 1"):
         clf.suggest_queries(bad)
+
+
+def test_what_a_label_explains_is_the_fall_of_variance(blocks):
+    """Against the variances with and without it, from their definition."""
+    W, _, y = blocks
+    piece = next(iter(RobustGC(affinity="precomputed").fit(W, y)._task.pieces.values()))
+    labelled = y[piece.nodes] >= 0
+    places = _Places(piece, labelled)
+    doubt = np.random.default_rng(3089).random(len(labelled))
+    X = places._X
+
+    def left(rows):
+        inverse = np.linalg.inv(np.eye(X.shape[1]) + X[rows].T @ X[rows])
+        return doubt @ np.einsum("ij,jk,ik->i", X, inverse, X)
+
+    assert np.linalg.norm(X, axis=1).max() <= 1 + 1e-12
+    known = np.flatnonzero(labelled)
+    for node in np.flatnonzero(~labelled)[::13]:
+        fall = left(known) - left(np.append(known, node))
+        np.testing.assert_allclose(places.explained(doubt)[node], fall, rtol=1e-9)
+    node = int(np.flatnonzero(~labelled)[5])
+    places.label(node)
+    again = _Places(piece, np.isin(np.arange(len(labelled)), [*known, node]))
+    np.testing.assert_allclose(places._C, again._C, atol=1e-12)

@@ -11,6 +11,7 @@ from robustgc.labels import Labels
 from robustgc.ruling import Ruling
 from robustgc.weights import Array
 
+LIKELY = 0.9  # a suspicion that is worth a word
 _WITNESSES = 3
 _EXPLAINED = 2**22  # values of the columns that evidence may take where it takes a solve
 

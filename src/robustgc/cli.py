@@ -62,7 +62,7 @@ def demo(
     seed: Annotated[int, typer.Option(min=0, help="Which blogs, and which labels.")] = 7,
 ) -> None:
     """Classify 1222 political blogs from 12 labels, 3 of them wrong, by four methods."""
-    from robustgc.experiments.demo import Demo, run  # noqa: PLC0415 (--help must not wait for it)
+    from robustgc.experiments.demo import Demo, run
 
     try:
         result: Demo = run(labels, wrong, seed)
@@ -127,10 +127,10 @@ def reproduce(
 
     A stopped run goes on where it was when it is started again.
     """
-    from robustgc.experiments import reproduce as paper  # noqa: PLC0415
-    from robustgc.experiments.problems import DATASETS  # noqa: PLC0415
-    from robustgc.experiments.records import write_csv  # noqa: PLC0415
-    from robustgc.report import page, style  # noqa: PLC0415
+    from robustgc.experiments import reproduce as paper
+    from robustgc.experiments.problems import DATASETS
+    from robustgc.experiments.records import write_csv
+    from robustgc.report import page, style
 
     if show_list:
         for name, title in paper.PARTS.items():
@@ -164,7 +164,7 @@ def reproduce(
 
 def _run(parts: list[str], options: "Options") -> None:
     """Run parts under a progress bar on the error stream."""
-    from robustgc.experiments import reproduce as paper  # noqa: PLC0415
+    from robustgc.experiments import reproduce as paper
 
     columns = (TextColumn("{task.description:12}"), BarColumn(), MofNCompleteColumn(),
                TimeRemainingColumn(elapsed_when_finished=True))  # fmt: skip

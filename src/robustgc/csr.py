@@ -203,12 +203,16 @@ class CSR:
     def save(self, folder: str | Path) -> None:
         """Write a folder of plain .npy files; it gets its name when it is complete."""
         with new_folder(folder) as path:
-            np.save(path / "indptr.npy", self.indptr)
-            np.save(path / "indices.npy", self.indices)
-            if self.data is not None:
-                np.save(path / "data.npy", self.data)
-            weights = None if self.data is None else self.data.dtype
-            write_manifest(path, self.shape[0], self.nnz, weights)
+            self.fill(path)
+
+    def fill(self, folder: Path) -> None:
+        """Write the files of `save` to a folder that is there, the manifest last."""
+        np.save(folder / "indptr.npy", self.indptr)
+        np.save(folder / "indices.npy", self.indices)
+        if self.data is not None:
+            np.save(folder / "data.npy", self.data)
+        weights = None if self.data is None else self.data.dtype
+        write_manifest(folder, self.shape[0], self.nnz, weights)
 
 
 @contextmanager

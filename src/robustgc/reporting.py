@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.audit import LabelIssues
-from robustgc.csr import CSR
+from robustgc.audit import LIKELY, LabelIssues
 from robustgc.estimators import RobustGC
+from robustgc.io.named import edge_count
 from robustgc.layout import Drawing, layout
 from robustgc.report.findings import Findings, Histogram, Picture, Suspect
 
-LIKELY = 0.9  # a suspicion that is worth a word
 _BINS = 40
 _TAIL = 0.005  # of the decision values at either end go to the last bar
 _SHOWN = 2000  # suspicious labels on the page, of which it shows the worst
@@ -41,7 +40,7 @@ def findings(
     codes, given = clf._answer.codes, clf._labels.codes
     K = len(clf.classes_)
     weights = clf._task.W if clf.affinity == "precomputed" else None
-    edges = None if weights is None else _edges(weights)
+    edges = None if weights is None else edge_count(weights)
     heaviest = next((k for k, c in enumerate(clf.selection_) if c.eta is not None), None)
     return Findings(
         title=title,
@@ -71,13 +70,6 @@ def findings(
         versions={"Python": platform.python_version(), **installed()},
         seeds={"picture": SEED},
     )
-
-
-def _edges(W: Any) -> int | None:
-    if not isinstance(W, CSR) and not hasattr(W, "nnz"):
-        W = np.asarray(W)
-        return int(np.count_nonzero(np.triu(W)))
-    return (int(W.nnz) + int(np.count_nonzero(W.diagonal()))) // 2
 
 
 def _gap(clf: RobustGC) -> float | None:

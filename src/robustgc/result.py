@@ -124,8 +124,8 @@ class Result:
         command : str or None
             How the page was made, for those who want to make it again.
         """
-        from robustgc.report.audit_page import render  # noqa: PLC0415
-        from robustgc.reporting import findings  # noqa: PLC0415
+        from robustgc.report.audit_page import render
+        from robustgc.reporting import findings
 
         page = render(findings(self.estimator, self.names, self._issues, title, command))
         with replacing(Path(path)) as file:

@@ -41,7 +41,7 @@ def audit(
     )  # fmt: skip
     shared.check_usage(asked)
     with shared.guarded():
-        from robustgc.io.writing import check_table, print_table, write_table  # noqa: PLC0415
+        from robustgc.io.writing import check_table, print_table, write_table
 
         if output is not None:
             check_table(output)

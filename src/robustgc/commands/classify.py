@@ -11,8 +11,6 @@ import typer
 from robustgc.commands import shared
 from robustgc.commands.shared import Answered, Question
 
-LIKELY = 0.9  # a suspicion that is worth a word
-
 
 def classify(
     labels: shared.Labels,
@@ -72,9 +70,9 @@ def _check_targets(
     inputs: list[Path | None], output: Path | None, report: Path | None, save: Path | None
 ) -> None:
     """Refuse, before the work, what could not be written after it."""
-    from robustgc.io.opening import check_target  # noqa: PLC0415
-    from robustgc.io.writing import check_table  # noqa: PLC0415
-    from robustgc.saving.files import place  # noqa: PLC0415
+    from robustgc.io.opening import check_target
+    from robustgc.io.writing import check_table
+    from robustgc.saving.files import place
 
     for path in (output, report, save):
         if path is not None and os.path.realpath(path) in map(
@@ -97,7 +95,7 @@ def _write(
     save: Path | None,
     as_json: bool,
 ) -> None:
-    from robustgc.io.writing import print_table  # noqa: PLC0415
+    from robustgc.io.writing import print_table
 
     if output is not None:
         answer.result.write(output)
@@ -122,12 +120,14 @@ def sentence(answer: Answered) -> str:
         text += f", {left} have none (see the column reason)"
     text += f". About {found['noise_rate']:.0%} of the labels look wrong"
     if found["suspicious"]:
-        text += f", {found['suspicious']} with a suspicion above {LIKELY:g}"
+        text += f", {found['suspicious']} of them very likely"
     return f"{text}. Reading {answer.reading:.1f} s, fit {answer.fitting:.1f} s."
 
 
 def summary(answer: Answered) -> dict[str, Any]:
     """Return what was found, for machines."""
+    from robustgc.audit import LIKELY
+
     result, clf = answer.result, answer.result.estimator
     codes, given = clf._answer.codes, clf._labels.codes
     issues = result.issues

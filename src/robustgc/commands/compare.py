@@ -86,7 +86,7 @@ def _options(
     asked: Question, models: str | None, sizes: str, noise: str, repeats: int, seed: int
 ) -> dict[str, Any]:
     """Return the options of the comparison, or stop: the user has asked for what cannot be."""
-    from robustgc.comparing import check_options  # noqa: PLC0415 (--help must not wait)
+    from robustgc.comparing import check_options
 
     found: dict[str, Any] = {
         "models": None if models is None else [m.strip() for m in models.split(",") if m.strip()],
@@ -114,8 +114,8 @@ def _numbers(option: str, text: str) -> list[float]:
 
 def _check_folder(out: Path) -> None:
     """Refuse, before the work, a folder that could not be written after it."""
-    from robustgc.io.opening import InputError, check_target  # noqa: PLC0415
-    from robustgc.report.compare_page import FILES  # noqa: PLC0415
+    from robustgc.io.opening import InputError, check_target
+    from robustgc.report.compare_page import FILES
 
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file; name a folder with --out.")
@@ -127,7 +127,7 @@ def _check_folder(out: Path) -> None:
 
 def _compared(asked: Question, options: dict[str, Any], quiet: bool) -> Any:
     """Run the trials, under a progress bar where somebody is looking."""
-    from robustgc.comparing import compare as run  # noqa: PLC0415
+    from robustgc.comparing import compare as run
 
     inputs, truth = shared.read(asked)
     if asked.points is not None:

@@ -27,8 +27,8 @@ def convert(
     """
     shared.check_way(symmetrise)
     with shared.guarded():
-        from robustgc.io.graph_files import read_graph  # noqa: PLC0415
-        from robustgc.io.graph_writing import check_graph, write_graph  # noqa: PLC0415
+        from robustgc.io.graph_files import read_graph
+        from robustgc.io.graph_writing import check_graph, write_graph
 
         assert edges is not None
         check_graph(out)

@@ -18,7 +18,7 @@ def info(
     """Show nodes, edges, components, degrees, lambda_1, eigengap, and what a fit will cost."""
     shared.check_way(symmetrise)
     with shared.guarded():
-        from robustgc.io.graph_files import read_graph  # noqa: PLC0415
+        from robustgc.io.graph_files import read_graph
 
         assert edges is not None
         known = read_graph(
@@ -37,13 +37,13 @@ def info(
 
 def describe(known: Any) -> dict[str, Any]:
     """Return what there is to say of a graph; the spectrum is that of the largest component."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
-    from robustgc.cost import estimate  # noqa: PLC0415
-    from robustgc.engines import Options  # noqa: PLC0415
-    from robustgc.graph import Graph  # noqa: PLC0415
-    from robustgc.lifted import find_modes  # noqa: PLC0415
-    from robustgc.weights import check_weights, components  # noqa: PLC0415
+    from robustgc.cost import estimate
+    from robustgc.engines import Options
+    from robustgc.graph import Graph
+    from robustgc.lifted import find_modes
+    from robustgc.weights import check_weights, components
 
     W = check_weights(known.W)
     d = np.asarray(W.sum(axis=1)).ravel()
@@ -61,8 +61,8 @@ def describe(known: Any) -> dict[str, Any]:
     }
     nodes = np.flatnonzero(number == sizes.argmax())
     if len(nodes) > 2:
-        part = W if count == 1 else _part(W, nodes)
-        modes = find_modes(Graph(part), 2, np.zeros((len(nodes), 1)), Options())
+        graph = Graph._trusted(W, None if count == 1 else nodes)
+        modes = find_modes(graph, 2, np.zeros((len(nodes), 1)), Options())
         found["lambda_1"] = float(modes.values[0])
         if len(modes.values) > 1:
             found["lambda_2"] = float(modes.values[1])
@@ -71,13 +71,3 @@ def describe(known: Any) -> dict[str, Any]:
     found["memory_of_a_fit"] = f"about {cost.memory / 2**20:.0f} MiB"
     found["time_of_a_fit"] = f"about {cost.seconds:.1f} s"
     return found
-
-
-def _part(W: Any, nodes: Any) -> Any:
-    import numpy as np  # noqa: PLC0415
-
-    from robustgc.csr import CSR  # noqa: PLC0415
-
-    if isinstance(W, CSR):
-        return W.part(nodes, np.empty(W.shape[0], dtype=np.int64))
-    return W[nodes][:, nodes]

@@ -26,9 +26,9 @@ def predict(
     whether the model reaches the point at all. A point far from all others has no label.
     """
     with shared.guarded():
-        from robustgc.io.point_files import read_points  # noqa: PLC0415
-        from robustgc.io.writing import check_table, print_table, write_table  # noqa: PLC0415
-        from robustgc.result import load  # noqa: PLC0415
+        from robustgc.io.point_files import read_points
+        from robustgc.io.writing import check_table, print_table, write_table
+        from robustgc.result import load
 
         if output is not None:
             check_table(output)

@@ -99,7 +99,7 @@ class Answered:
 
 def answered(asked: Question, quiet: bool) -> Answered:
     """Read the files and fit."""
-    from robustgc.result import classify  # noqa: PLC0415 (--help must not wait)
+    from robustgc.result import classify
 
     start = time.perf_counter()
     options: dict[str, Any] = {"verbose": not quiet and sys.stderr.isatty()}
@@ -117,9 +117,9 @@ def answered(asked: Question, quiet: bool) -> Answered:
 
 def read(asked: Question) -> tuple[dict[str, Any], Any]:
     """Read the files: the graph or points by the name of the argument, and the labels."""
-    from robustgc.io.graph_files import read_graph  # noqa: PLC0415 (--help must not wait)
-    from robustgc.io.label_files import read_labels  # noqa: PLC0415
-    from robustgc.io.point_files import read_points  # noqa: PLC0415
+    from robustgc.io.graph_files import read_graph
+    from robustgc.io.label_files import read_labels
+    from robustgc.io.point_files import read_points
 
     if asked.points is not None:
         chosen = asked.columns.split(",") if asked.columns else None
@@ -145,7 +145,7 @@ def _label_file(asked: Question, known: Any, read: Any) -> Any:
     path = Path(asked.labels)
     attributes = list(getattr(known, "attributes", {}))
     if not os.path.exists(path) and attributes:
-        from robustgc.io.opening import InputError  # noqa: PLC0415
+        from robustgc.io.opening import InputError
 
         raise InputError(
             f"{path} is neither a file nor a node attribute of {asked.edges} (attributes: "
@@ -179,7 +179,7 @@ def check_way(symmetrise: str | None) -> None:
 @contextmanager
 def guarded() -> Iterator[None]:
     """Turn what goes wrong into one line and an exit code."""
-    from robustgc.outcome import NotConvergedError  # noqa: PLC0415
+    from robustgc.outcome import NotConvergedError
 
     try:
         yield

@@ -29,7 +29,7 @@ def read_text(
     symmetrise: str | None = None,
 ) -> NamedGraph:
     """Read a text table with a row per edge: two nodes, perhaps a weight."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     named = any(name is not None for name in (source, target, weight))
     look = tables.layout(path, (*SOURCE[:5], *TARGET[:5], *WEIGHT[:1]), True if named else None)
@@ -71,7 +71,7 @@ def from_arrow(
     symmetrise: str | None = None,
 ) -> NamedGraph:
     """Read an Arrow table with a row per edge."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     if table.num_columns < 2:
         raise InputError(f"{where}: {table.num_columns} column where two nodes are expected.")
@@ -156,7 +156,7 @@ def _check_weights(weights: NDArray[np.float64], place: _Place) -> None:
 
 def _numbered(chunks: list[list[Any]]) -> tuple[list[NDArray[Any]], NDArray[Any]]:
     """Return both columns with the nodes numbered: numbers ascending, text as it comes."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     if isinstance(chunks[0][0], pa.Array) and not pa.types.is_integer(chunks[0][0].type):
         count = sum(len(chunk) for chunk in chunks[0])

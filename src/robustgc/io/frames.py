@@ -7,7 +7,7 @@ import numpy as np
 
 def arrow(columns: dict[str, Any]) -> Any:
     """Return columns as an Arrow table; mixed values become text, NaN is null."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     return pa.table({name: _array(pa, values) for name, values in columns.items()})
 
@@ -35,7 +35,7 @@ def frame(columns: dict[str, Any], home: str) -> Any:
     if home == "pyarrow":
         return table
     if home == "polars":
-        import polars  # noqa: PLC0415
+        import polars
 
         return polars.from_arrow(table)
     try:

@@ -81,7 +81,7 @@ def _folder(path: Path) -> NamedGraph:
 
 
 def _networkx(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
-    import networkx as nx  # noqa: PLC0415
+    import networkx as nx
 
     content = whole(path)
     try:
@@ -141,7 +141,7 @@ def _node_link(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
 
 
 def _matrix_market(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
-    import scipy.io  # noqa: PLC0415
+    import scipy.io
 
     text = whole(path).getvalue() + b"\n"
     try:

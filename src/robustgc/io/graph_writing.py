@@ -8,7 +8,7 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from robustgc.csr import CSR, new_folder, write_manifest
+from robustgc.csr import CSR, new_folder
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, check_target, replacing, unwritten
 from robustgc.io.writing import TABLES, write_table
@@ -64,14 +64,10 @@ def _matrix(W: Any, graph: NamedGraph, path: Path) -> None:
 def _folder(W: CSR, graph: NamedGraph, path: Path) -> None:
     try:
         with new_folder(path) as partial:
-            np.save(partial / "indptr.npy", W.indptr)
-            np.save(partial / "indices.npy", W.indices)
-            if W.data is not None:
-                np.save(partial / "data.npy", W.data)
             if not _counted(graph.names):
                 text = json.dumps(graph.names.tolist(), ensure_ascii=False)
                 (partial / "names.json").write_text(text, encoding="utf-8")
-            write_manifest(partial, W.shape[0], W.nnz, None if W.data is None else W.data.dtype)
+            W.fill(partial)
     except FileExistsError as error:
         raise InputError(str(error)) from error
     except OSError as error:

@@ -41,7 +41,7 @@ class LabelTable:
 
 def read_labels(path: Path, *, node: str | None = None, label: str | None = None) -> LabelTable:
     """Read a table with a row per label: the node and its class."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     check_file(path)
     ending = kind(path)
@@ -62,7 +62,7 @@ def read_labels(path: Path, *, node: str | None = None, label: str | None = None
 
 
 def _of_arrow(table: Any, where: str, node: str | None, label: str | None) -> LabelTable:
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     i, j = _columns(table.column_names, table.num_columns, where, node, label)
     nodes = table.column(i)
@@ -103,7 +103,7 @@ def label_table(labels: Any) -> LabelTable:
     if home == "pandas" and labels.ndim == 1:
         return LabelTable(labels.index.tolist(), labels.tolist(), "The labels")
     if home in ("pandas", "polars", "pyarrow"):
-        from robustgc.io.objects import arrow_table  # noqa: PLC0415
+        from robustgc.io.objects import arrow_table
 
         return _of_arrow(arrow_table(labels, home), "The labels", None, None)
     raise InputError(

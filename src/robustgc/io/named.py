@@ -34,9 +34,14 @@ class NamedGraph:
     @property
     def n_edges(self) -> int:
         """Edges, a self-loop counting as one."""
-        loops = int(np.count_nonzero(self.W.diagonal()))
-        entries = getattr(self.W, "nnz", None)
-        return (int(np.count_nonzero(self.W) if entries is None else entries) + loops) // 2
+        return edge_count(self.W)
+
+
+def edge_count(W: Any) -> int:
+    """Return the edges of a symmetric matrix, a self-loop counting as one."""
+    entries = getattr(W, "nnz", None)
+    loops = int(np.count_nonzero(W.diagonal()))
+    return (int(np.count_nonzero(W) if entries is None else entries) + loops) // 2
 
 
 def positions(wanted: Any, names: NDArray[Any]) -> NDArray[np.int64]:
@@ -44,8 +49,8 @@ def positions(wanted: Any, names: NDArray[Any]) -> NDArray[np.int64]:
 
     Names are compared as text: 7 in a table of numbers is "7" in one of text.
     """
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.compute as pc  # noqa: PLC0415
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
     asked, known = _arrow(wanted), _arrow(names)
     if asked.type != known.type:
@@ -56,7 +61,7 @@ def positions(wanted: Any, names: NDArray[Any]) -> NDArray[np.int64]:
 
 def _arrow(values: Any) -> Any:
     """Return names as an Arrow array: whole numbers, or text."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()

@@ -188,7 +188,7 @@ def arrow_table(frame: Any, home: str) -> Any:
         return frame
     if home == "polars":
         return frame.to_arrow()
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     return pa.Table.from_pandas(frame, preserve_index=False)
 

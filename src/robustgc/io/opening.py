@@ -44,7 +44,7 @@ def check_file(path: Path) -> None:
 
 def _near(path: Path) -> str:
     """Name a file beside it that may be meant."""
-    import difflib  # noqa: PLC0415 (only to help)
+    import difflib
 
     if not path.parent.is_dir():
         return f": there is no folder {path.parent}"
@@ -63,7 +63,7 @@ def opened(path: Path, *, spaced: bool = False) -> Iterator[Any]:
     spaced : bool
         Fields stand between any number of spaces: they come with one, and comments as empty lines.
     """
-    import pyarrow as pa  # noqa: PLC0415 (`import robustgc` must not wait for it)
+    import pyarrow as pa
 
     check_file(path)
     squeezed = SQUEEZED.get(path.suffix.lower())

@@ -59,7 +59,7 @@ def read_points(
 
 
 def _text(path: Path, name: str | None, columns: Sequence[str] | None) -> NamedPoints:
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     look = tables.layout(path, NAME[:3], True if name or columns else None)
     names = look.names or tuple(f"column {k + 1}" for k in range(look.width))
@@ -98,7 +98,7 @@ def _points(
     columns: Sequence[str] | None,
     row: Callable[[int], str],
 ) -> NamedPoints:
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     label, chosen = _choice(path, names, name, columns)
     X = np.empty((len(next(iter(values.values()))), len(chosen)))

@@ -144,8 +144,8 @@ def read(
     InputError
         A row does not fit, with its line.
     """
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.csv as pc  # noqa: PLC0415
+    import pyarrow as pa
+    import pyarrow.csv as pc
 
     columns = [f"f{k}" for k in range(look.width)]
     text = {k: pa.string() for k in range(look.width) if k not in types}  # to find open quotes
@@ -180,8 +180,8 @@ def read(
 
 def _one_line(column: Any) -> Any:
     """Return text without spaces around it; refuse what an open quote has swallowed."""
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.compute as pc  # noqa: PLC0415
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
     if not pa.types.is_string(column.type):
         return column
@@ -210,8 +210,8 @@ def canonical(path: Path) -> bool:
 
 def parquet(path: Path, columns: Sequence[str] | None = None) -> Any:
     """Read a Parquet file as an Arrow table."""
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     with opened(path) as stream:
         source = stream if path.suffix.lower() in PARQUET else whole(path)  # packed once more

@@ -22,8 +22,8 @@ def check_table(path: Path) -> None:
 
 def print_table(columns: dict[str, Any]) -> None:
     """Print columns as CSV, in UTF-8, on standard output."""
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.csv as pc  # noqa: PLC0415
+    import pyarrow as pa
+    import pyarrow.csv as pc
 
     buffer = pa.BufferOutputStream()
     pc.write_csv(arrow(columns), buffer)
@@ -42,8 +42,8 @@ def print_table(columns: dict[str, Any]) -> None:
 
 def write_table(path: Path, columns: dict[str, Any]) -> None:
     """Write columns; the same ones in every kind of file."""
-    import pyarrow.csv as pc  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow.csv as pc
+    import pyarrow.parquet as pq
 
     check_table(path)
     table = arrow(columns)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from robustgc.audit import LIKELY
 from robustgc.report.audit_pictures import mark
 from robustgc.report.audit_style import N_COLOURS
 from robustgc.report.audit_text import fixed, known, name, number, plain, safe, whole
@@ -11,7 +12,6 @@ from robustgc.report.findings import Findings, Suspect
 
 MOST_ROWS = 500
 _MOST_CLASSES = 200
-_LIKELY = 0.9
 _COMMAND = 20_000  # characters
 
 _WORDS = (
@@ -123,7 +123,7 @@ def _suspicion(suspect: Suspect) -> float:
 
 
 def _suspect_row(s: Suspect) -> str:
-    likely = ' class="number likely"' if s.suspicion > _LIKELY else ' class="number"'
+    likely = ' class="number likely"' if s.suspicion > LIKELY else ' class="number"'
     witnesses = ", ".join(name(witness) for witness in s.evidence) or "&ndash;"
     return (
         f'<tr><td class="name">{name(s.node)}</td><td>{name(s.given)}</td>'
