@@ -151,14 +151,17 @@ def _mixed(x: Any) -> Any:
 
 
 @compiled
-def random_values(seed: int, v0: Any, out: Any, a: int, b: int) -> None:
+def random_values(seed: int, before: int, v0: Any, out: Any, a: int, b: int) -> None:
     """Store a random number from -1 to 1 for every node in the last column, 0 where v0 is 0.
 
-    Not signs: those can be orthogonal to v1 in a graph of a few nodes.
+    Not signs: those can be orthogonal to v1 in a graph of a few nodes. `before`: how many rows come
+    before the first of these.
     """
     last = out.shape[1] - 1
     for i in range(a, b):
-        bits = _mixed(_mixed(np.uint64(seed)) + np.uint64(i) * np.uint64(0x9E3779B97F4A7C15))
+        bits = _mixed(
+            _mixed(np.uint64(seed)) + np.uint64(before + i) * np.uint64(0x9E3779B97F4A7C15)
+        )
         value = np.float64(bits >> np.uint64(11)) * 2.0**-52 - 1.0
         out[i, last] = value if v0[i] > 0 else 0.0
 

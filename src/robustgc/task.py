@@ -128,18 +128,16 @@ class Task:
         eta: float,
     ) -> Piece:
         """Solve Theorem 1's system; after a change of labels, for the difference only."""
-        sizes = np.zeros(graph.n)
-        sizes[question.nodes] = question.size
-        Y = Y * sizes[:, None]
+        Y = Y * graph.placed(question.nodes, question.size)[:, None]
         nothing = np.empty(0)
         if before is not None and before.Y is not None and graph.n > SMALL:
             old = before.certificate
             tol, change = precision(graph, options)[1], Y - before.Y
-            size = float(np.linalg.norm(change)) / float(np.linalg.norm(Y))
+            size = float(np.linalg.norm(graph.norms(change)) / np.linalg.norm(graph.norms(Y)))
             f, residual, steps = before.solution.f, old.residual, 0
             if size:
                 dtype = precision(graph, options)[0]
-                rest = Complement(graph, np.empty((graph.n, 0)), old.lambda_1, dtype)
+                rest = Complement(graph, np.empty((graph.rows, 0)), old.lambda_1, dtype)
                 gammas, share = np.array([old.gamma]), np.array([[old.gamma]])
                 x, measured, steps = rest.mixed(change, gammas, share, min(1e-2, tol / size))
                 f, residual = f + x[0], max(residual, measured * size)
