@@ -61,3 +61,25 @@ def renumber(indices: Any, first: int, last: int, bits: Any, before: Any, out: A
         else:
             below = bits[j >> 6] & ((np.uint64(1) << np.uint64(j & 63)) - np.uint64(1))
             out[p] = last - first + before[j >> 6] + np.int64(_ones(below))
+
+
+@compiled
+def smallest(
+    indptr: Any,
+    indices: Any,
+    data: Any,
+    root: Any,
+    least: float,
+    number: Any,
+    labels: Any,
+    found: Any,
+) -> None:
+    """Lower ``found`` of every row's piece to the labels of other ranks' nodes joined to it."""
+    n = len(number)
+    for i in range(n):
+        for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            j = indices[p]
+            if j >= n:
+                w = 1.0 if data is None else data[p]
+                if w > least * root[i] * root[j] and labels[j] < found[number[i]]:
+                    found[number[i]] = labels[j]

@@ -212,6 +212,7 @@ def components(indptr: Any, indices: Any, data: Any, root: Any, least: float, nu
 
     An entry joins its nodes if ``w_ij > least root_i root_j``. Two entries per node join almost
     everything; after that only nodes outside the largest piece need to look at their others.
+    Columns beyond the rows, which are nodes of other processes, join nothing here.
     """
     n = len(number)
     for i in range(n):
@@ -220,7 +221,7 @@ def components(indptr: Any, indices: Any, data: Any, root: Any, least: float, nu
         for p in range(indptr[i], min(indptr[i] + 2, indptr[i + 1])):
             j = indices[p]
             w = 1.0 if data is None else data[p]
-            if w > least * root[i] * root[j]:
+            if j < n and w > least * root[i] * root[j]:
                 _join(number, i, j)
     sample = np.empty(min(n, 1000), dtype=np.int64)
     for k in range(len(sample)):
@@ -237,7 +238,7 @@ def components(indptr: Any, indices: Any, data: Any, root: Any, least: float, nu
         for p in range(indptr[i], indptr[i + 1]):
             j = indices[p]
             w = 1.0 if data is None else data[p]
-            if w > least * root[i] * root[j]:
+            if j < n and w > least * root[i] * root[j]:
                 _join(number, i, j)
     for i in range(n):
         number[i] = _root(number, i)

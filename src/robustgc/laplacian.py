@@ -66,7 +66,7 @@ class Laplacian:
 
     def __call__(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return ``L_N X`` for a vector or a block of columns."""
-        u = X.reshape(self.rows, -1) * self.scale[:, None]
+        u = (X if X.ndim == 2 else X[:, None]) * self.scale[:, None]
         out = np.empty_like(u)
         self.multiply(u, out)
         return np.asarray(out.reshape(X.shape))

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
+from robustgc import parallel
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.routing import fetch, owners, send
 from robustgc.mpi.share import Share
@@ -39,16 +38,15 @@ def find_pieces(share: Share, halo: Halo, d: Array) -> Pieces:
     follow these pointers: the number of rounds grows with the logarithm of the number of pieces.
     """
     comm, bounds, rows = share.comm, halo.bounds, share.rows
-    home, ghosts = _joined(halo, d)
-    inside, local = connected_components(home, directed=False) if rows else (0, np.empty(0, int))
+    root = halo.values(np.sqrt(np.where(d > 0, d, 1.0)))
+    W, smallest = halo.W, parallel.loops("_halo").smallest
+    inside, local = W.components(root, NEGLIGIBLE)
     label = np.full(inside, share.n, dtype=np.int64)
     np.minimum.at(label, local, np.arange(share.first, share.first + rows))
     pointer = label[local]  # of every own node, the smallest that it is known to be joined to
-    piece, ghost = local[ghosts.row], ghosts.col
     while True:
-        around = halo.values(label[local])[rows + ghost]
-        least = label.copy()
-        np.minimum.at(least, piece, around)
+        least, around = label.copy(), halo.values(label[local])
+        smallest(W.indptr, W.indices, W.data, root, NEGLIGIBLE, local, around, least)
         better = least < label
         told, value, _ = send(comm, owners(bounds, label[better]), label[better], least[better])
         np.minimum.at(pointer, told - share.first, value)
@@ -57,24 +55,6 @@ def find_pieces(share: Share, halo: Halo, d: Array) -> Pieces:
         if not comm.allreduce(bool((label != before).any() or better.any()), library().LOR):
             break
     return _numbered(share, bounds, label[local])
-
-
-def _joined(halo: Halo, d: Array) -> tuple[Any, Any]:
-    """Return the edges between own nodes, and those to others, that weights can be told from 0."""
-    W, rows = halo.W, halo.rows
-    row = np.repeat(np.arange(rows), np.diff(W.indptr))
-    keep = np.ones(W.nnz, dtype=bool)
-    if W.data is not None:
-        root = np.sqrt(np.where(d > 0, d, 1.0))
-        root = halo.values(root)
-        keep = W.data / root[row] / root[W.indices] > NEGLIGIBLE
-    own = W.indices < rows
-    ones = np.ones(W.nnz, dtype=np.int8)
-    here, away = keep & own, keep & ~own
-    ghosts = len(halo.ghosts)
-    home = sp.csr_array((ones[here], (row[here], W.indices[here])), shape=(rows, rows))
-    across = (row[away], W.indices[away] - rows)
-    return home, sp.coo_array((ones[away], across), shape=(rows, ghosts))
 
 
 def _numbered(share: Share, bounds: NDArray[Any], label: NDArray[np.int64]) -> Pieces:
