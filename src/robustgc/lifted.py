@@ -59,21 +59,28 @@ def find_modes(graph: Graph, count: int, Y: Array, options: Options) -> Modes:
     Y : ndarray, shape (N, columns)
         Label columns to start from on large graphs.
     """
-    if graph.n <= SMALL:
+    if graph.spread is not None:
+        kept: Modes = graph.spread.modes(lambda: _found(graph, count, Y, options))
+        return kept
+    return _found(graph, count, Y, options)
+
+
+def _found(graph: Graph, count: int, Y: Array, options: Options) -> Modes:
+    if graph.n <= SMALL and graph.spread is None:
         spectrum = full_spectrum(graph)
-        return _measured(graph, spectrum.values[1:], spectrum.vectors[:, 1:], "dense", "all modes")
+        return measured(graph, spectrum.values[1:], spectrum.vectors[:, 1:], "dense", "all modes")
     count = min(count, graph.n // 8)
     if graph.n <= MEDIUM and not isinstance(graph._whole, Operator):
         for few in (count, 1):  # those of a hard graph may be too many to ask for
             try:
-                return _measured(graph, *_settled(graph, few))
+                return measured(graph, *_settled(graph, few))
             except NotConvergedError:
                 continue
     dtype, watch = precision(graph, options)[0], options.watching("modes")
     try:
         values, vectors, steps = leading(graph, Y, count, dtype, probe(graph), watch)
         note = f"{len(values)} modes, {steps} products"
-        return _measured(graph, values, vectors, "krylov", note)
+        return measured(graph, values, vectors, "krylov", note)
     except NotConvergedError:
         if not multigrid.possible(graph):
             raise
@@ -81,7 +88,7 @@ def find_modes(graph: Graph, count: int, Y: Array, options: Options) -> Modes:
     values, vectors, _, steps = multigrid.first_pairs(graph, pair, count, watch)
     count = min(count, len(values))
     note = f"{count} modes, LOBPCG {steps} steps"
-    return _measured(graph, values[:count], vectors[:, :count], "multigrid", note)
+    return measured(graph, values[:count], vectors[:, :count], "multigrid", note)
 
 
 def _settled(graph: Graph, count: int) -> tuple[Array, Array, str, str]:
@@ -93,7 +100,8 @@ def _settled(graph: Graph, count: int) -> tuple[Array, Array, str, str]:
     return found.values[1:], found.vectors[:, 1:], "eigenpairs", f"{len(found.values) - 1} modes"
 
 
-def _measured(graph: Graph, values: Array, vectors: Array, engine: str, note: str) -> Modes:
+def measured(graph: Graph, values: Array, vectors: Array, engine: str, note: str) -> Modes:
+    """Return modes with the residual of the first of them."""
     first = vectors[:, :1]
     rest = float(graph.norms(graph.L_N(first) - values[:1] * first)[0])
     return Modes(values, vectors, rest / max(float(values[0]), 1e-300), engine, note)

@@ -46,6 +46,10 @@ class NodeValues:
         """Return the norm of every column."""
         return np.asarray(np.sqrt(self.dots(A, A)))
 
+    def largest(self, A: NDArray[Any]) -> float:
+        """Return the largest absolute value."""
+        return max(float(A.max(initial=0.0)), -float(A.min(initial=0.0)))
+
     def at(self, X: NDArray[Any], nodes: NDArray[Any]) -> NDArray[Any]:
         """Return the values of some nodes, wherever they are."""
         return np.asarray(X[nodes])

@@ -40,6 +40,17 @@ def preconditioned(graph: "SpreadGraph", pair: float, count: int, watch: Watch) 
     raise NotConvergedError("; ".join(tried))
 
 
+def packed(values: Array, V: Array, residual: float, steps: int) -> dict[str, Array]:
+    """Return pairs as arrays, for a file."""
+    return {"values": values, "vectors": V, "about": np.array([residual, steps])}
+
+
+def unpacked(arrays: dict[str, Array]) -> Pairs:
+    """Return the pairs of such arrays."""
+    residual, steps = arrays["about"].tolist()
+    return arrays["values"], arrays["vectors"], residual, int(steps)
+
+
 def krylov_schur(graph: "SpreadGraph", pair: float, count: int, watch: Watch) -> Pairs:
     """Return the same by Krylov-Schur, where it does not stall.
 

@@ -1,12 +1,14 @@
 """A connected graph whose nodes are spread over ranks: every rank has some rows of everything."""
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph import Graph
+from robustgc.lifted import Modes, measured
 from robustgc.mpi import eigen, systems
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.share import Share
@@ -14,6 +16,14 @@ from robustgc.mpi.spread_laplacian import SpreadLaplacian
 from robustgc.mpi.world import available, library, total
 from robustgc.outcome import NotConvergedError, Solution, Watch, nobody
 from robustgc.weights import Array
+
+Arrays: TypeAlias = dict[str, NDArray[Any]]
+Keeper: TypeAlias = Callable[[str, Callable[[], Arrays]], Arrays]
+
+
+def made(name: str, make: Callable[[], Arrays]) -> Arrays:
+    """Keep nothing."""
+    return make()
 
 
 class SpreadGraph(Graph):
@@ -25,14 +35,19 @@ class SpreadGraph(Graph):
     ----------
     share : Share
         Rows of a connected graph that have been checked.
+    d : ndarray, shape (rows,)
+        Degrees of the own nodes, if they count more than these rows.
+    keep : callable
+        ``keep(name, make)`` returns arrays that an earlier run has kept, or makes and keeps them.
     """
 
-    def __init__(self, share: Share) -> None:
+    def __init__(self, share: Share, d: Array | None = None, keep: Keeper = made) -> None:
         self.comm, self.first, self.n = share.comm, share.first, share.n
         self.halo = Halo(share)
         self._whole, self._nodes, self._memo = self.halo.W, None, {}
         self.spread = self
-        self.d = self.halo.W.sum(axis=1)
+        self.d = self.halo.W.sum(axis=1) if d is None else d
+        self.keep = keep
 
     @property
     def rows(self) -> int:
@@ -63,6 +78,10 @@ class SpreadGraph(Graph):
     def dots(self, A: NDArray[Any], B: NDArray[Any]) -> Array:
         """Return the inner products column by column over all ranks."""
         return total(self.comm, np.einsum("ij,ij->j", A, B, dtype=np.float64))
+
+    def largest(self, A: NDArray[Any]) -> float:
+        """Return the largest absolute value over all ranks."""
+        return float(self.comm.allreduce(super().largest(A), library().MAX))
 
     def at(self, X: NDArray[Any], nodes: NDArray[Any]) -> NDArray[Any]:
         """Return the values of some nodes, numbered over all ranks, to all ranks."""
@@ -125,7 +144,25 @@ class SpreadGraph(Graph):
         self, graph: Graph, pair: float, count: int, watch: Watch
     ) -> tuple[Array, Array, float, int]:
         """Return the first eigenpairs by SLEPc."""
-        return eigen.preconditioned(self, pair, count, watch)
+
+        def make() -> Arrays:
+            return eigen.packed(*eigen.preconditioned(self, pair, count, watch))
+
+        return eigen.unpacked(self.keep(f"pairs-{count}-{pair:g}", make))
+
+    def modes(self, find: Callable[[], Modes]) -> Modes:
+        """Return the modes, from an earlier run if it has kept them."""
+        found: list[Modes] = []
+
+        def make() -> Arrays:
+            found.append(find())
+            return {"values": found[0].values, "vectors": found[0].vectors}
+
+        kept = self.keep("modes", make)
+        if found:
+            return found[0]
+        note = f"{len(kept['values'])} modes, kept by an earlier run"
+        return measured(self, kept["values"], kept["vectors"], "checkpoint", note)
 
     def eigenpairs(self, count: int) -> tuple[Array, Array, str]:
         """Return the first eigenpairs to many digits, and what it took."""

@@ -39,7 +39,8 @@ class SpreadLaplacian(Laplacian):
 
     def norm(self, x: NDArray[Any]) -> float:
         """Return the norm of node values over all ranks."""
-        return float(np.sqrt(total(self.comm, np.einsum("i,i->", x, x, dtype=np.float64))))
+        squares = float(np.einsum("i,i->", x, x, dtype=np.float64))
+        return float(np.sqrt(self.comm.allreduce(squares)))
 
     def multiply(self, u: NDArray[Any], out: NDArray[Any]) -> NDArray[np.float64]:
         """Store ``L_N q`` for ``u = scale q`` in out; return ``q' L_N q`` for every column."""
