@@ -45,7 +45,7 @@ def test_every_module_imports_only_from_lower_layers():
 
 def test_import_loads_neither_pictures_nor_command_line_nor_server():
     heavy = """matplotlib robustgc.cli typer click numba pyamg faiss http.server uvicorn pyarrow
-               networkx pandas polars igraph torch"""
+               networkx pandas polars igraph torch robustgc.mpi mpi4py petsc4py slepc4py"""
     code = f"""
 import sys, sklearn.base, sklearn.utils.validation
 theirs = set(sys.modules)  # scikit-learn loads pandas where it is installed
