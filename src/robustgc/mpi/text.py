@@ -29,7 +29,7 @@ class Text(NamedTuple):
     def arrow(self) -> Any:
         """Return them as an Arrow array of large strings."""
         buffers = [None, pa.py_buffer(self.offsets), pa.py_buffer(self.letters)]
-        return pa.LargeStringArray.from_buffers(pa.large_string(), len(self.offsets) - 1, buffers)
+        return pa.Array.from_buffers(pa.large_string(), len(self.offsets) - 1, buffers)
 
     def owners(self, size: int) -> NDArray[np.int32]:
         """Give every text to a rank."""
