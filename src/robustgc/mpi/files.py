@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,10 @@ from typing import Any
 from robustgc.io.opening import InputError
 
 GRAPH = ("manifest.json", "indptr.npy", "indices.npy", "data.npy", "names.json")
+SHARED = (
+    "All ranks need the same files at the same path: put them on a file system that all machines "
+    "share."
+)
 
 
 @dataclass(frozen=True)
@@ -74,25 +78,31 @@ def check_same(comm: Any, path: Path, seen: Listing) -> None:
             text += repr((path / GRAPH[0]).read_bytes())
         except OSError as error:
             text += str(error)
-    check_equal(comm, text, str(seen), f"{path}: {{}} see other files than rank 0")
+    check_equal(comm, text, str(seen), f"{path} is", SHARED)
 
 
-def check_equal(comm: Any, text: str, short: str, what: str) -> None:
-    """Refuse what is not the same on all ranks; `what` has {} in place of the ranks that differ."""
+def check_equal(comm: Any, text: str, short: str, what: str, cure: str) -> None:
+    """Refuse, on all ranks, a text that is not the same on all of them.
+
+    Parameters
+    ----------
+    comm : communicator
+    text : str
+    short : str
+        What it says, in a few words.
+    what, cure : str
+        How the message begins and ends.
+    """
     digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
     every = comm.allgather((digest, short))
     other = [rank for rank, (known, _) in enumerate(every) if known != every[0][0]]
-    if other:
-        raise InputError(
-            f"{what.format(_ranks(other))}: rank 0 has {every[0][1]}, rank {other[0]} has "
-            f"{every[other[0]][1]}, perhaps with the same names. All ranks need the same files at "
-            "the same path: put them on a file system that all machines share."
-        )
-
-
-def _ranks(some: Sequence[int]) -> str:
-    shown = ", ".join(map(str, some[:8])) + (", ..." if len(some) > 8 else "")
-    return f"rank{'s' * (len(some) > 1)} {shown}"
+    if not other:
+        return
+    here, there = every[0][1], every[other[0]][1]
+    found = f"rank 0 has {here}, rank {other[0]} {'others' if here == there else there}"
+    ranks = ", ".join(map(str, other[:8])) + (", ..." if len(other) > 8 else "")
+    plural = "s" * (len(other) > 1)
+    raise InputError(f"{what} not the same on rank{plural} {ranks} as on rank 0: {found}. {cure}")
 
 
 @contextmanager

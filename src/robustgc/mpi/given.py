@@ -30,7 +30,7 @@ def from_weights(W: Any, comm: Any) -> Share:
         )
     rows = W if isinstance(W, CSR) else CSR.from_scipy(sp.csr_array(W))
     text = f"{rows.shape[0]} nodes and {rows.nnz} entries"
-    check_equal(comm, text, text, "The weights of {} are not those of rank 0")
+    check_equal(comm, text, text, "The weights are", "Give the same weights to all ranks.")
     with together(comm):
         cuts = parallel.even_entries(rows.indptr, comm.size)
         first, last = (int(cut) for cut in cuts[comm.rank : comm.rank + 2])

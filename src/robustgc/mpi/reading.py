@@ -150,7 +150,7 @@ def route_labels(
     short = f"{len(table.labels)} rows"
     nodes = table.nodes.to_pylist() if hasattr(table.nodes, "to_pylist") else list(table.nodes)
     text = repr((nodes, list(table.labels)))
-    files.check_equal(comm, text, short, "The labels of {} are not those of rank 0")
+    files.check_equal(comm, text, short, f"{table.where}: the labels are", files.SHARED)
     names = found.names
     with together(comm):
         own = np.arange(first, first + found.share.rows) if names is None else names
