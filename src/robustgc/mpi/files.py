@@ -33,7 +33,7 @@ class Listing:
     @property
     def graph(self) -> bool:
         """Whether it is a graph folder, or what is left of one."""
-        return self.folder and any(name in GRAPH for name, _, _ in self.files)
+        return self.folder and any(name in GRAPH[:2] for name, _, _ in self.files)
 
     def same(self) -> str:
         """Return what must be the same on all ranks; clocks of file servers may differ."""
@@ -55,8 +55,10 @@ def listing(path: Path) -> Listing:
         for name in _walked(path):
             about = os.stat(path / name)
             found.append((name, about.st_size, about.st_mtime_ns))
-        graph = tuple(file for file in found if file[0] in GRAPH)
-        return Listing(True, graph or tuple(found))
+        every = Listing(True, tuple(found))
+        if not every.graph:
+            return every
+        return Listing(True, tuple(file for file in found if file[0] in GRAPH))
     except OSError as error:
         return Listing(False, (), f"nothing that can be read ({error.strerror or error})")
 

@@ -76,7 +76,8 @@ def read_share(
 def _edges(
     path: Path, comm: Any, seen: files.Listing, columns: dict[str, str | None], way: int
 ) -> SpreadInput:
-    found, notes = _edge_files(path, seen)
+    with together(comm):
+        found, notes = _edge_files(path, seen)
     pieces, few = edge_parts.own_pieces(comm, found)
     with together(comm), files.unchanged(path, seen):
         rows = sum(piece.rows() for piece in pieces)
@@ -88,7 +89,10 @@ def _edges(
         read = [piece.read(columns) for piece in pieces]
     part = edge_parts.joined(comm, read, str(path))
     del read  # memory: it is all in `part`
-    nodes = number_names(comm, part.names, part.edges.counts(len(part.names)))
+    with together(comm):
+        counts = part.edges.counts(len(part.names))
+    nodes = number_names(comm, part.names, counts)
+    del counts
     n, entries = int(nodes.first[-1]), int(comm.allreduce(int(nodes.counts.sum())))
     weighted = part.edges.weights is not None
     need = memory.need_per_rank(n, entries, weighted, comm.size)
@@ -99,7 +103,7 @@ def _edges(
 
 
 def _edge_files(path: Path, seen: files.Listing) -> tuple[list[Path], tuple[str, ...]]:
-    """Return the files of edges at a path; an error, the same on all ranks, if there are none."""
+    """Return the files of edges at a path, and what was left out; an error if there are none."""
     known = (*tables.PARQUET, *tables.TEXT)
     if not seen.folder:
         check_file(path)

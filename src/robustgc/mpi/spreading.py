@@ -59,7 +59,8 @@ def share_of(comm: Any, edges: Ends, nodes: Numbered, way: int, where: str) -> t
     if found.differ:
         raise _directed(comm, found, nodes, first, where)
     if edges.weights is None and found.others:  # copies: there are weights after all
-        ones = np.ones(len(edges.sources))
+        with together(comm):
+            ones = np.ones(len(edges.sources))
         return share_of(comm, edges._replace(weights=ones), nodes, way, where)
     with together(comm):
         entries, values = packed(indptr, kept, entries, values)
