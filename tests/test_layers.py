@@ -9,9 +9,9 @@ import robustgc
 
 ROOT = Path(robustgc.__file__).parent
 ORDER = [
-    "_kernels", "_vectors", "_sorting", "_rows", "parallel", "csr", "edges", "buckets", "build",
-    "weights", "outcome", "memory", "nodes", "graph", "laplacian", "lanczos", "krylov", "solve",
-    "cycles", "multigrid", "iterative", "spectrum", "dense", "direct", "engines", "cost",
+    "_kernels", "_vectors", "_sorting", "_rows", "_spread", "parallel", "csr", "edges", "buckets",
+    "build", "weights", "outcome", "memory", "nodes", "graph", "laplacian", "lanczos", "krylov",
+    "solve", "cycles", "multigrid", "iterative", "spectrum", "dense", "direct", "engines", "cost",
     "progress", "ritz", "complement", "lifted", "kernel", "labels", "changes", "models",
     "elimination", "dirichlet", "baseline_models", "resolvents", "extension", "points",
     "neighbours", "blocked", "affinity", "selection", "unseen", "baseline_selection",
