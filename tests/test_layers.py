@@ -16,9 +16,10 @@ ORDER = [
     "elimination", "dirichlet", "baseline_models", "resolvents", "extension", "points",
     "neighbours", "blocked", "affinity", "selection", "unseen", "baseline_selection",
     "transduction", "priors", "scores", "candidates", "committee", "heldout", "fits", "ruling",
-    "auto", "audit", "task", "kept", "queries", "landmarks", "_docs", "_classifier", "baselines",
-    "parameter_free", "estimators", "wrong_labels", "layout", "saving", "io", "_halo", "mpi",
-    "datasets", "experiments", "report", "reporting", "result", "comparing", "commands", "cli",
+    "auto", "audit", "asked", "task", "kept", "queries", "landmarks", "_docs", "_classifier",
+    "_ranked", "baselines", "parameter_free", "estimators", "wrong_labels", "layout", "saving",
+    "io", "_halo", "mpi", "datasets", "experiments", "report", "reporting", "result", "comparing",
+    "commands", "cli",
 ]  # fmt: skip
 
 

@@ -159,9 +159,7 @@ def random_values(seed: int, before: int, v0: Any, out: Any, a: int, b: int) -> 
     """
     last = out.shape[1] - 1
     for i in range(a, b):
-        bits = mixed(
-            mixed(np.uint64(seed)) + np.uint64(before + i) * np.uint64(0x9E3779B97F4A7C15)
-        )
+        bits = mixed(mixed(np.uint64(seed)) + np.uint64(before + i) * np.uint64(0x9E3779B97F4A7C15))
         value = np.float64(bits >> np.uint64(11)) * 2.0**-52 - 1.0
         out[i, last] = value if v0[i] > 0 else 0.0
 
