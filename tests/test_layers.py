@@ -14,11 +14,11 @@ ORDER = [
     "multigrid", "iterative", "spectrum", "dense", "direct", "engines", "cost", "progress", "ritz",
     "complement", "lifted", "kernel", "labels", "changes", "models", "elimination", "dirichlet",
     "baseline_models", "resolvents", "extension", "points", "neighbours", "blocked", "affinity",
-    "selection", "unseen", "baseline_selection", "transduction", "priors", "scores", "candidates",
-    "committee", "heldout", "fits", "ruling", "auto", "audit", "task", "kept", "queries",
-    "landmarks", "_docs", "_classifier", "baselines", "parameter_free", "estimators",
-    "wrong_labels", "layout", "saving", "io", "datasets", "experiments", "report", "reporting",
-    "result", "comparing", "commands", "cli",
+    "selection", "unseen", "baseline_selection", "transduction", "answer_columns", "priors",
+    "scores", "candidates", "committee", "heldout", "fits", "ruling", "auto", "audit", "task",
+    "kept", "queries", "landmarks", "_docs", "_classifier", "baselines", "parameter_free",
+    "estimators", "wrong_labels", "layout", "saving", "io", "mpi", "datasets", "experiments",
+    "report", "reporting", "result", "comparing", "commands", "cli",
 ]  # fmt: skip
 
 
