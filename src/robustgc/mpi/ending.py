@@ -1,15 +1,16 @@
 """How a rank ends: an error of all ranks in good order, an error of one by stopping the others."""
 
-import os
+import ctypes
 import signal
-import socket
 import sys
-import threading
 import time
 from typing import Any
 
+from numba import cfunc
+
 PATIENCE = 5.0  # seconds in which ranks that fail for the same reason come to know it
-STOPPED = 128 + signal.SIGTERM
+STOPPED = 128 + int(signal.SIGTERM)
+_ROOM = 4096  # bytes of the last line
 
 
 class Ending:
@@ -41,36 +42,51 @@ class Ending:
 
 
 class Stage:
-    """What is being done, and what is said of it when this rank is told to stop.
+    """What is being done, and one line about it when this rank is told to stop.
 
-    A rank that waits for one that died is inside of MPI, where Python handles no signal: a thread
-    waits for it.
+    mpiexec sends SIGTERM to the ranks that are left when one has died. They wait for it inside of
+    MPI, and those inside of PETSc hold the interpreter's lock: no code of Python would run. So the
+    line lies ready in memory, and what writes it is compiled.
 
     Parameters
     ----------
-    name : str
-        What is done now; may be set at any time.
+    rank : int
     advice : str
         What becomes of the work.
     spoken : bool
-        Whether this rank says so.
+        Whether this rank says so; else it ends in silence.
     """
 
-    def __init__(self, name: str, advice: str, spoken: bool) -> None:
-        self.name, self._advice, self._spoken = name, advice, spoken
+    def __init__(self, rank: int, advice: str, spoken: bool) -> None:
+        self._rank, self._advice, self._spoken = rank, advice, spoken
+        self._line = ctypes.create_string_buffer(_ROOM)
 
-    def watch(self, rank: int) -> None:
-        """End this process with one line when it gets SIGTERM."""
-        inner, outer = socket.socketpair()
-        outer.setblocking(False)
-        signal.signal(signal.SIGTERM, lambda *_: None)
-        signal.set_wakeup_fd(outer.fileno(), warn_on_full_buffer=False)
-        threading.Thread(target=self._wait, args=(inner, outer, rank), daemon=True).start()
+    def watch(self, name: str) -> None:
+        """From now on end with the line when told to stop."""
+        self.now(name)
+        self._handler = _compiled(ctypes.addressof(self._line))  # kept: the system has its address
+        install = ctypes.CDLL(None).signal
+        install.argtypes = [ctypes.c_int, ctypes.c_void_p]
+        install(signal.SIGTERM, self._handler.address)
 
-    def _wait(self, inner: socket.socket, _outer: socket.socket, rank: int) -> None:
-        while number := inner.recv(1):
-            if number[0] == signal.SIGTERM:
-                if self._spoken:
-                    line = f"robustgc: rank {rank}: told to stop while {self.name}. {self._advice}"
-                    os.write(2, f"{line}\n".encode())
-                os._exit(STOPPED)
+    def now(self, name: str) -> None:
+        """Say what is done from here on, such as "fitting"."""
+        if self._spoken:
+            line = f"robustgc: rank {self._rank}: told to stop while {name}. {self._advice}\n"
+            self._line.value = line.encode()[: _ROOM - 1]
+
+
+def _compiled(line: int) -> Any:
+    """Return a handler of signals that writes the text at an address, and ends the process."""
+    library = ctypes.CDLL(None)
+    length, write, leave = library.strlen, library.write, library._exit
+    length.argtypes, length.restype = [ctypes.c_size_t], ctypes.c_size_t
+    write.argtypes = [ctypes.c_int, ctypes.c_size_t, ctypes.c_size_t]
+    write.restype = ctypes.c_ssize_t
+    leave.argtypes, leave.restype = [ctypes.c_int], None
+
+    def handler(_number: int) -> None:
+        write(2, line, length(line))
+        leave(STOPPED)
+
+    return cfunc("void(int32)")(handler)
