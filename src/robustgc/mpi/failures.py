@@ -17,10 +17,19 @@ _KINDS: dict[str, type[Exception]] = {
         MemoryError, FileNotFoundError, OSError, NotImplementedError, ArithmeticError, RuntimeError,
     )
 }  # fmt: skip
-_SIGNAL = re.compile(r"process rank (\d+) .*exited on signal (\d+)")
-_CODE = re.compile(r"Process name: \[\[\d+,\d+\],(\d+)\]\s+Exit code:\s+(\d+)")
-_ABORT = re.compile(r"MPI_ABORT was invoked on rank (\d+)|MPI_Abort\(.*\) - process (\d+)")
-_HYDRA = re.compile(r"EXIT STRING: .*\(signal (\d+)\)|EXIT CODE: (\d+)")
+# What OpenMPI and MPICH say, the most telling first.
+_SAID = {
+    r"process rank (?P<rank>\d+) .*exited on signal (?P<signal>\d+)": (
+        "rank {rank} was ended by {how}"
+    ),
+    r"Process name: \[\[\d+,\d+\],(?P<rank>\d+)\]\s+Exit code:\s+(?P<code>\d+)": (
+        "rank {rank} ended with exit code {code}"
+    ),
+    r"MPI_ABORT was invoked on rank (?P<rank>\d+)": "rank {rank} stopped all others",
+    r"MPI_Abort\(.*\) - process (?P<rank>\d+)": "rank {rank} stopped all others",
+    r"EXIT STRING: .*\(signal (?P<signal>\d+)\)": "a rank was ended by {how}",
+    r"EXIT CODE: (?P<code>\d+)": "a rank ended with exit code {code}",
+}
 
 
 def write_error(folder: Path, rank: int, error: BaseException) -> None:
@@ -43,17 +52,10 @@ def raise_errors(folder: Path) -> None:
 
 def died(said: str, code: int) -> str:
     """Say what happened to the ranks, by what mpiexec said of it and its exit code."""
-    if found := _SIGNAL.search(said):
-        return f"rank {found[1]} was ended by {_named(int(found[2]))}"
-    if found := _CODE.search(said):
-        return f"rank {found[1]} ended with exit code {found[2]}"
-    if found := _ABORT.search(said):
-        return f"rank {found[1] or found[2]} stopped all others"
-    if found := _HYDRA.search(said):
-        number = int(found[1] or found[2])
-        return (
-            f"a rank was ended by {_named(number)}" if found[1] else f"a rank ended with {number}"
-        )
+    for pattern, text in _SAID.items():
+        if found := re.search(pattern, said):
+            words = found.groupdict()
+            return text.format(**words, how=_named(int(words.get("signal", 0))))
     if code < 0:
         return f"mpiexec was ended by {_named(-code)}"
     return f"mpiexec ended with exit code {code}"

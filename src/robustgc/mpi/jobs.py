@@ -40,8 +40,7 @@ def write_job(
     folder: Path, W: Weights, labels: Labels, sizes: Array, model: Model, options: Options
 ) -> None:
     """Write the question."""
-    graph = W if isinstance(W, CSR) else CSR.from_scipy(sp.csr_array(W))
-    graph.save(folder / GRAPH)
+    _stored(W).save(folder / GRAPH)
     nodes = np.flatnonzero(labels.codes >= 0)
     unused = np.setdiff1d(np.arange(len(labels.classes)), labels.codes)
     if unused.size:
@@ -56,6 +55,17 @@ def write_job(
         "options": {"solver": options.solver, "tol": options.tol, "dtype": options.dtype},
     }
     (folder / MODEL).write_text(json.dumps(about), encoding="utf-8")
+
+
+def _stored(W: Weights) -> CSR:
+    """Return weights as they are kept in a folder, where a weight of 0 is no entry."""
+    if isinstance(W, CSR):
+        return W
+    rows = sp.csr_array(W)
+    if not rows.data.all():
+        rows = rows.copy()
+        rows.eliminate_zeros()
+    return CSR.from_scipy(rows)
 
 
 def read_job(folder: Path) -> Job:

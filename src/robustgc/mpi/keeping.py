@@ -83,10 +83,11 @@ class Keep:
         """Return what this rank has kept, or None, and why if something else is there."""
         file = self._file(name)
         try:
-            with np.load(file, allow_pickle=False) as found:  # a zip: checksums are in it
+            # A zip: it has checksums.
+            with file.open("rb") as stream, np.load(stream, allow_pickle=False) as found:
                 arrays = {key: found[key] for key in found.files}
             about = json.loads(arrays.pop(_ABOUT).tobytes())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None, ""
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as failure:
             return None, f"{file} is damaged ({failure}): this is done again"
@@ -105,7 +106,7 @@ class Keep:
             with replacing(self._file(name)) as file:
                 np.savez(file, allow_pickle=False, **{_ABOUT: about, **arrays})
         except (InputError, OSError) as failure:
-            return [f"no checkpoint: {failure} The work goes on without it"]
+            return [f"no checkpoint was written ({failure}): the work goes on without it"]
         return []
 
 
