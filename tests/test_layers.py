@@ -10,15 +10,16 @@ import robustgc
 ROOT = Path(robustgc.__file__).parent
 ORDER = [
     "_kernels", "_vectors", "_sorting", "_rows", "parallel", "csr", "edges", "buckets", "build",
-    "weights", "outcome", "memory", "graph", "laplacian", "lanczos", "krylov", "solve", "cycles",
-    "multigrid", "iterative", "spectrum", "dense", "direct", "engines", "cost", "progress", "ritz",
-    "complement", "lifted", "kernel", "labels", "changes", "models", "elimination", "dirichlet",
-    "baseline_models", "resolvents", "extension", "points", "neighbours", "blocked", "affinity",
-    "selection", "unseen", "baseline_selection", "transduction", "answer_columns", "priors",
-    "scores", "candidates", "committee", "heldout", "fits", "ruling", "auto", "audit", "task",
-    "kept", "queries", "landmarks", "_docs", "_classifier", "baselines", "parameter_free",
-    "estimators", "wrong_labels", "layout", "saving", "io", "mpi", "datasets", "experiments",
-    "report", "reporting", "result", "comparing", "commands", "cli",
+    "weights", "outcome", "memory", "nodes", "graph", "laplacian", "lanczos", "krylov", "solve",
+    "cycles", "multigrid", "iterative", "spectrum", "dense", "direct", "engines", "cost",
+    "progress", "ritz", "complement", "lifted", "kernel", "labels", "changes", "models",
+    "elimination", "dirichlet", "baseline_models", "resolvents", "extension", "points",
+    "neighbours", "blocked", "affinity", "selection", "unseen", "baseline_selection",
+    "transduction", "answer_columns", "priors", "scores", "candidates", "committee", "heldout",
+    "fits", "ruling", "auto", "audit", "task", "kept", "queries", "landmarks", "_docs",
+    "_classifier", "baselines", "parameter_free", "estimators", "wrong_labels", "layout",
+    "saving", "io", "_halo", "mpi", "datasets", "experiments", "report", "reporting", "result",
+    "comparing", "commands", "cli",
 ]  # fmt: skip
 
 

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from robustgc._classifier import GraphClassifier
 from robustgc._docs import documented
 from robustgc.audit import LabelIssues
-from robustgc.audit import label_issues as judge
 from robustgc.changes import changed_labels
 from robustgc.engines import Options
 from robustgc.graph import Graph
@@ -225,9 +224,8 @@ class RobustGC(GraphClassifier):
         check_is_fitted(self)
         task, options = self._task, self._options()
         if isinstance(task, Kept):  # of a loaded model
-            return task.issues
-        rulings = [(task.ruling(p, options), p.nodes, p.classes) for p in task.pieces.values()]
-        found = judge(rulings, task.labels)
+            return task.issues(options)
+        found = task.issues(options)
         return found if self._chosen is None else found.renumbered(self._chosen)
 
     def update(self, labels: Mapping[int, Any]) -> Self:

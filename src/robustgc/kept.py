@@ -3,6 +3,7 @@
 from typing import Any
 
 from robustgc.audit import LabelIssues
+from robustgc.engines import Options
 from robustgc.task import Task
 
 
@@ -19,9 +20,8 @@ class Kept(Task):
         # Task's own is not called: without its attributes, `__getattr__` answers for them.
         self._report = report
 
-    @property
-    def issues(self) -> LabelIssues:
-        """The report of wrong labels."""
+    def issues(self, options: Options) -> LabelIssues:
+        """Return the report of wrong labels."""
         if isinstance(self._report, str):
             raise ValueError(
                 "The report of wrong labels could not be made when this model was saved: "

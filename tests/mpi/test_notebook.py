@@ -118,8 +118,11 @@ def test_numbers_of_ranks_that_are_none(n_ranks):
         notebook.check_ranks(n_ranks)
 
 
-def test_a_class_whose_labels_do_not_count_is_refused():
-    labels = encode(["a", "b", "", "c"], n_nodes=4)
-    labels.codes[3] = -1
-    with pytest.raises(ValueError, match="All labels of class 'c' have the weight 0"):
-        notebook.solved(sp.csr_array(path(4)), labels, np.ones(4), FREE, Options(), 2)
+def test_a_class_whose_labels_do_not_count_stays_a_class(blocks):
+    W, y = blocks
+    sizes = np.where(np.array(y) == "class 1", 0.0, 1.0)
+    clf = RobustGC(affinity="precomputed").fit(W, y, sample_weight=sizes)
+    answer, issues = notebook.solved(W, clf._labels, clf._sizes, FREE, Options(), 2)
+    assert answer.f.shape == (65, 3)
+    assert answer.codes.tolist() == clf._answer.codes.tolist()
+    assert issues.pairs == pytest.approx(clf.label_issues().pairs, abs=1e-6)

@@ -124,12 +124,13 @@ def _fitted(
     reading = time.perf_counter() - start
     stage.now("fitting")
     fitted = fit(known.share, nodes, values, model=model, options=options, keep=keep)
+    stage.now("judging the labels")
+    found = summary(fitted, model)
     for note in keep.notes:
         ranks.say(f"note: {note}")
     if keep.found:
         ranks.say(f"taken over from {checkpoint}: {', '.join(keep.found)}")
     fitting = time.perf_counter() - start - reading
-    found = summary(fitted, model)
     found |= {
         "notes": [*known.notes, *notes, *keep.notes],
         "taken_over": list(keep.found),

@@ -27,10 +27,10 @@ GRAPH, MODEL, LABELS, ABOUT = "graph", "model.json", "labels.npz", "about.json"
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What is asked: the labelled nodes with their classes and sizes, the model, how to solve."""
+    """What is asked: the labelled nodes with a code and a size for each, the model, the options."""
 
     nodes: NDArray[np.int64]
-    values: NDArray[Any]
+    given: Labels
     sizes: Array
     model: Model
     options: Options
@@ -42,12 +42,6 @@ def write_job(
     """Write the question."""
     _stored(W).save(folder / GRAPH)
     nodes = np.flatnonzero(labels.codes >= 0)
-    unused = np.setdiff1d(np.arange(len(labels.classes)), labels.codes)
-    if unused.size:
-        raise ValueError(
-            f"All labels of class {labels.classes[unused[0]].item()!r} have the weight 0. With "
-            "engine='mpi' every class needs a label that counts: leave that class out of y."
-        )
     np.savez(folder / LABELS, nodes=nodes, codes=labels.codes[nodes], sizes=sizes[nodes])
     about = {
         "classes": encoded(labels.classes, "classes_"),
@@ -73,13 +67,14 @@ def read_job(folder: Path) -> Job:
     about = json.loads((folder / MODEL).read_text(encoding="utf-8"))
     with np.load(folder / LABELS, allow_pickle=False) as found:
         nodes, codes, sizes = found["nodes"], found["codes"], found["sizes"]
-    values = array(about["classes"])[codes]
-    return Job(nodes, values, sizes, Model(**about["model"]), Options(**about["options"]))
+    given = Labels(array(about["classes"]), codes, None)
+    return Job(nodes, given, sizes, Model(**about["model"]), Options(**about["options"]))
 
 
 def write_answers(folder: Path, fitted: Fitted) -> None:
     """Write the answers, every rank its rows of each array. All ranks call this together."""
     comm, answer, columns = fitted.share.comm, fitted.answer, fitted.answer.f.shape[1]
+    issues = fitted.issues  # found together: not below, where rank 0 is alone
     texts = sorted({text for some in comm.allgather(set(answer.reasons)) for text in some})
     constants: dict[int, Array] = {}
     for some in comm.allgather(answer.constants):
@@ -98,7 +93,7 @@ def write_answers(folder: Path, fitted: Fitted) -> None:
                 whole = (fitted.share.n, *values.shape[1:])
                 room = np.lib.format.open_memmap(folder / f"{name}.npy", "w+", values.dtype, whole)
                 room.flush()
-            small = {**constant_arrays(constants, columns), **issue_arrays(fitted.issues)}
+            small = {**constant_arrays(constants, columns), **issue_arrays(issues)}
             for name, values in small.items():
                 np.save(folder / f"{name}.npy", values, allow_pickle=False)
     with together(comm):
@@ -108,9 +103,8 @@ def write_answers(folder: Path, fitted: Fitted) -> None:
         if comm.rank == 0:  # last: without it nothing is read
             about = {
                 "reasons": texts,
-                "classes": encoded(fitted.labels.classes, "classes_"),
                 "certificates": encoded_certificates(answer.certificates),
-                "issues": {"noise_rate": float(fitted.issues.noise_rate)},
+                "issues": {"noise_rate": float(issues.noise_rate)},
             }
             (folder / ABOUT).write_text(json.dumps(about), encoding="utf-8")
 
@@ -129,7 +123,8 @@ def read_answers(folder: Path, labels: Labels) -> tuple[Transduction, LabelIssue
     about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     arrays = {file.stem: np.load(file, allow_pickle=False) for file in folder.glob("*.npy")}
     reading = Reading(folder, about, arrays)
-    n, classes = len(labels.codes), array(about["classes"])
-    answer, issues = reading.answer(n, len(classes)), reading.issues(n, classes)
+    n = len(labels.codes)
+    answer = reading.answer(n, len(labels.classes))
+    issues = reading.issues(n, labels.classes)
     assert isinstance(issues, LabelIssues)
     return answer, issues

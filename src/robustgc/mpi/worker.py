@@ -26,7 +26,7 @@ def main(folder: Path) -> None:
 def _work(folder: Path, ending: Ending) -> None:
     # Imported here, so that what is missing is told as an error too.
     from robustgc.mpi import jobs  # noqa: PLC0415
-    from robustgc.mpi.fitting import fit  # noqa: PLC0415
+    from robustgc.mpi.fitting import fit_codes  # noqa: PLC0415
     from robustgc.mpi.reading import read_share  # noqa: PLC0415
     from robustgc.mpi.world import together  # noqa: PLC0415
 
@@ -34,9 +34,7 @@ def _work(folder: Path, ending: Ending) -> None:
     with together(comm):
         job = jobs.read_job(folder)
     share = read_share(folder / jobs.GRAPH, comm).share
-    fitted = fit(
-        share, job.nodes, job.values, sizes=job.sizes, model=job.model, options=job.options
-    )
+    fitted = fit_codes(share, job.nodes, job.given, job.sizes, job.model, job.options)
     jobs.write_answers(folder, fitted)
 
 

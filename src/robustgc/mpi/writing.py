@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from robustgc.answer_columns import answer_columns, value_columns
+from robustgc.audit import LabelIssues
 from robustgc.io.frames import arrow
 from robustgc.io.opening import InputError, check_target, replacing
 from robustgc.io.tables import PARQUET
@@ -80,7 +81,7 @@ def write_parts(folder: Path, fitted: Fitted, names: NDArray[Any] | None, ending
             file = folder / f"part-{comm.rank:05}{ending}"
             columns = schema(fitted, names)
             with replacing(file) as stream, writer(stream, ending, columns) as out:
-                for table in _blocks(fitted, names):
+                for table in _blocks(fitted, names, issues, spread):
                     out.write_table(table.cast(columns))
             part = {"file": file.name, "rows": share.rows, **_checked(file)}
     parts = [found for found in comm.gather(part) or [] if found]
@@ -97,12 +98,14 @@ def _emptied(folder: Path) -> None:
         file.unlink()
 
 
-def _blocks(fitted: Fitted, names: NDArray[Any] | None) -> Iterator[Any]:
+def _blocks(
+    fitted: Fitted, names: NDArray[Any] | None, issues: LabelIssues, spread: float
+) -> Iterator[Any]:
     """Give the rows here as tables, some at a time."""
     first, rows = fitted.share.first, fitted.share.rows
-    here = (fitted.issues.node >= first) & (fitted.issues.node < first + rows)
+    here = (issues.node >= first) & (issues.node < first + rows)
     suspicion = np.full(rows, np.nan)
-    suspicion[fitted.issues.node[here] - first] = fitted.issues.suspicion[here]
+    suspicion[issues.node[here] - first] = issues.suspicion[here]
     known = np.arange(first, first + rows) if names is None else names
     answer = fitted.answer
     for start in range(0, rows, _ROWS):
@@ -111,7 +114,7 @@ def _blocks(fitted: Fitted, names: NDArray[Any] | None) -> Iterator[Any]:
         part = replace(
             answer, f=answer.f[some], codes=answer.codes[some], reasons=answer.reasons[some]
         )
-        yield arrow(answer_columns(known[some], labels, part, fitted.spread, suspicion[some]))
+        yield arrow(answer_columns(known[some], labels, part, spread, suspicion[some]))
 
 
 def schema(fitted: Fitted, names: NDArray[Any] | None) -> Any:
