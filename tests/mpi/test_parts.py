@@ -6,7 +6,7 @@ import re
 
 import pyarrow.parquet as pq
 import pytest
-from karate import COMMAND, LABELS, alike, asked, rows, write_files
+from commands import COMMAND, LABELS, alike, asked, rows, write_files
 from ranks import run
 
 from robustgc.io.opening import InputError

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from karate import COMMAND, alike, asked, rows, write_files
+from commands import COMMAND, alike, asked, rows, write_blocks
 from ranks import run
 
 # Rank 1 dies of its first checkpoint, as if the system had killed it.
@@ -39,7 +39,7 @@ main()
 
 @pytest.fixture
 def place(tmp_path):
-    write_files(tmp_path)
+    write_blocks(tmp_path)
     return tmp_path
 
 
@@ -58,7 +58,7 @@ def test_a_killed_rank_ends_the_job_and_a_rerun_goes_on(place):
     assert len(kept) == 2
     assert all(name.endswith(".rank.npz") for name in kept)
     again = run(2, COMMAND, *asked(place, place / "parts"))
-    name = kept[0].split("-")[0]
+    name = kept[0].rsplit("-", 1)[0]
     assert f"taken over from {place / 'parts.checkpoint'}: {name}" in again.stderr
     assert not (place / "parts.checkpoint").exists()
     undisturbed = run(2, COMMAND, *asked(place, place / "others"))
@@ -84,7 +84,7 @@ def test_an_error_of_one_rank_alone_stops_all(place, error, said):
 def test_a_checkpoint_of_other_labels_is_not_used(place):
     run(2, DYING, *asked(place, place / "parts"), check=False)
     with (place / "labels.csv").open("a") as file:
-        file.write("m2,Hi\n")
+        file.write("8,b\n")
     done = run(2, COMMAND, *asked(place, place / "parts"))
     assert "is of other input, options or ranks: it is not used" in done.stderr
     assert "taken over" not in done.stderr

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from karate import COMMAND, asked, write_files
+from commands import COMMAND, asked, write_files
 from ranks import environment, run
 
 

@@ -76,6 +76,7 @@ def write_parts(folder: Path, fitted: Fitted, names: NDArray[Any] | None, ending
             check_folder(folder)
             _emptied(folder)
     part: dict[str, Any] | None = None
+    issues, spread = fitted.issues, fitted.spread  # found together: not below
     with together(comm):
         if share.rows:
             file = folder / f"part-{comm.rank:05}{ending}"

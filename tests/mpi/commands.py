@@ -1,8 +1,9 @@
-"""A small graph in files, and the commands on it."""
+"""Graphs in files, and the commands on them."""
 
 import csv
 
 import networkx as nx
+import numpy as np
 
 COMMAND = "from robustgc.cli import main; main()"
 LABELS = [("m0", "Hi"), ("m33", "Officer"), ("m1", "Hi"), ("m32", "Officer"), ("m5", "Officer")]
@@ -14,6 +15,18 @@ def write_files(folder, labels=LABELS):
     _write(folder / "edges.csv", [("source", "target"), *edges, ("x91", "x92")])
     _write(folder / "labels.csv", [("node", "label"), *labels])
     return folder / "edges.csv", folder / "labels.csv"
+
+
+def write_blocks(folder):
+    """Write two blocks of 1000 nodes: so many that all ranks answer together, and keep modes."""
+    rng = np.random.default_rng(3121)
+    ends = rng.integers(0, 2000, (30000, 2))
+    alike = (ends[:, 0] < 1000) == (ends[:, 1] < 1000)
+    ends = np.unique(np.sort(ends[(alike | (rng.random(30000) < 0.2))]), axis=0)
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    _write(folder / "edges.csv", [("source", "target"), *ends.tolist()])
+    labels = [(k, "ab"[k >= 1000]) for k in range(0, 2000, 50)]
+    _write(folder / "labels.csv", [("node", "label"), *labels, (7, "b")])
 
 
 def asked(folder, output, *more):
