@@ -9,6 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.answer_columns import (
+    answer_columns,
+    class_names,
+    probabilities,
+    size_of,
+    value_columns,
+)
 from robustgc.audit import LabelIssues
 from robustgc.estimators import RobustGC
 from robustgc.io import frames, label_files, writing
@@ -19,8 +26,6 @@ from robustgc.io.opening import InputError, replacing
 from robustgc.io.point_files import NamedPoints, named_points, read_points
 from robustgc.saving.model import load as load_model
 from robustgc.saving.model import save
-
-GIVEN, PREDICTED, UNLABELLED = "given", "predicted", "unlabelled"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,22 +66,12 @@ class Result:
 
     def columns(self, *, suspicion: bool = True) -> dict[str, Any]:
         """Return the answers as columns, a row per node in the order of the graph."""
-        clf, codes = self.estimator, self._codes
-        given = clf._labels.codes
-        status = np.where(given >= 0, GIVEN, np.where(codes >= 0, PREDICTED, UNLABELLED))
-        found: dict[str, Any] = {
-            "node": self.names,
-            "label": self._classes(codes),
-            "given": self._classes(given),
-            "status": status,
-            "probability": clf.predict_proba(clf._X).max(axis=1),
-            **self._values(clf.f_),
-            "reason": clf.reasons_,
-        }
+        clf, doubts = self.estimator, None
         if suspicion:
-            found["suspicion"] = np.full(len(codes), np.nan)
-            found["suspicion"][self._issues.node] = self._issues.suspicion
-        return found
+            doubts = np.full(len(self.names), np.nan)
+            doubts[self._issues.node] = self._issues.suspicion
+        f = clf._answer.f
+        return answer_columns(self.names, clf._labels, clf._answer, size_of(f), doubts)
 
     def predicted(self, points: NamedPoints) -> dict[str, Any]:
         """Return the answers for new points as columns; `valid`: whether the model reaches them."""
@@ -89,20 +84,11 @@ class Result:
         f, codes = clf._decisions(points.X)
         return {
             "node": points.names,
-            "label": self._classes(codes),
-            "probability": clf.predict_proba(points.X).max(axis=1),
-            **self._values(clf._shaped(f)),
+            "label": class_names(codes, clf.classes_),
+            "probability": probabilities(f, size_of(clf._answer.f)).max(axis=1),
+            **value_columns(f, clf.classes_),
             "valid": codes >= 0,
         }
-
-    def _classes(self, codes: NDArray[Any]) -> list[Any]:
-        classes = self.estimator.classes_.tolist()
-        return [classes[code] if code >= 0 else None for code in codes]
-
-    def _values(self, f: NDArray[Any]) -> dict[str, Any]:
-        if f.ndim == 1:
-            return {"decision": f}
-        return {f"score_{name}": f[:, k] for k, name in enumerate(self.estimator.classes_)}
 
     def to_frame(self) -> Any:
         """Return `columns` in the frame library of the graph or labels; pandas if there is none."""

@@ -36,6 +36,10 @@ def classify(
     neighbours: shared.Neighbours = None,
     eta: shared.Eta = None,
     n_modes: shared.NModes = None,
+    engine: shared.Engine = "local",
+    merge: Annotated[
+        bool, typer.Option("--merge", help="With --engine mpi: one table instead of a folder.")
+    ] = False,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:
@@ -49,36 +53,49 @@ def classify(
       robustgc classify edges.csv --labels labels.csv -o predictions.csv --report report.html
 
       robustgc classify --points iris.csv --labels labels.csv --id flower -k 10
+
+      mpiexec -n 4 robustgc classify graph --labels labels.csv -o predictions --engine mpi
     """
     asked = Question(
         edges, labels, points, source, target, weight, symmetrise, ignore_unknown, node_column,
         label_column, identity, columns, affinity, neighbours, eta, n_modes,
     )  # fmt: skip
+    shared.check_engine(engine)
+    if engine == "mpi":
+        from robustgc.commands.spread import classify as spread
+
+        spread(asked, output, report, save, merge, as_json, quiet)
+        return
+    if merge:
+        shared.stop("--merge is for --engine mpi; on one machine -o is one file.", 2)
     shared.check_usage(asked)
     with shared.guarded():
-        _check_targets([edges, points, Path(labels)], output, report, save)
+        check_apart([edges, points, Path(labels)], [output, report, save])
+        _check_targets(output, report, save)
         answer = shared.answered(asked, quiet)
         for note in answer.result.notes:
             shared.say(f"note: {note}", quiet)
         _write(answer, edges or points or Path(), output, report, save, as_json)
-        shared.say(sentence(answer), quiet)
+        found = summary(answer)
+        shared.say(sentence(found), quiet)
         if as_json:
-            shared.machine(summary(answer))
+            shared.machine(found)
 
 
-def _check_targets(
-    inputs: list[Path | None], output: Path | None, report: Path | None, save: Path | None
-) -> None:
+def check_apart(inputs: list[Path | None], outputs: list[Path | None]) -> None:
+    """Refuse to write what is read."""
+    read = {os.path.realpath(path) for path in inputs if path is not None}
+    for path in outputs:
+        if path is not None and os.path.realpath(path) in read:
+            raise ValueError(f"{path} is what is read, so it is not written. Choose another name.")
+
+
+def _check_targets(output: Path | None, report: Path | None, save: Path | None) -> None:
     """Refuse, before the work, what could not be written after it."""
     from robustgc.io.opening import check_target
     from robustgc.io.writing import check_table
     from robustgc.saving.files import place
 
-    for path in (output, report, save):
-        if path is not None and os.path.realpath(path) in map(
-            os.path.realpath, filter(None, inputs)
-        ):
-            raise ValueError(f"{path} is what is read, so it is not written. Choose another name.")
     if output is not None:
         check_table(output)
     if report is not None:
@@ -109,9 +126,8 @@ def _write(
         answer.result.save(save)
 
 
-def sentence(answer: Answered) -> str:
+def sentence(found: dict[str, Any]) -> str:
     """Say in words what was found."""
-    found = summary(answer)
     text = (
         f"{found['nodes']} nodes, {found['labels']} labels of {len(found['classes'])} classes: "
         f"{found['answered'] - found['labels']} more nodes have a class now"
@@ -121,7 +137,8 @@ def sentence(answer: Answered) -> str:
     text += f". About {found['noise_rate']:.0%} of the labels look wrong"
     if found["suspicious"]:
         text += f", {found['suspicious']} of them very likely"
-    return f"{text}. Reading {answer.reading:.1f} s, fit {answer.fitting:.1f} s."
+    seconds = found["seconds"]
+    return f"{text}. Reading {seconds['reading']:.1f} s, fit {seconds['fit']:.1f} s."
 
 
 def summary(answer: Answered) -> dict[str, Any]:

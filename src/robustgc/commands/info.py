@@ -13,9 +13,19 @@ def info(
     target: shared.Target = None,
     weight: shared.Weight = None,
     symmetrise: shared.Symmetrise = None,
+    engine: shared.Engine = "local",
     as_json: shared.AsJson = False,
 ) -> None:
-    """Show nodes, edges, components, degrees, lambda_1, eigengap, and what a fit will cost."""
+    """Show nodes, edges, components, degrees, lambda_1, eigengap, and what a fit will cost.
+
+    With --engine mpi: ranks, and for each its machine, rows, entries and memory.
+    """
+    shared.check_engine(engine)
+    if engine == "mpi":
+        from robustgc.commands.spread_info import info as spread
+
+        spread(edges, source, target, weight, symmetrise, as_json)
+        return
     shared.check_way(symmetrise)
     with shared.guarded():
         from robustgc.io.graph_files import read_graph

@@ -58,6 +58,12 @@ Eta = Annotated[float | None, typer.Option(help="Instead of the automatic choice
 NModes = Annotated[
     int | None, typer.Option(min=1, help="Instead of the automatic choice; 1: the paper's model.")
 ]
+Engine = Annotated[
+    str,
+    typer.Option(
+        help="local: this machine. mpi: the ranks that mpiexec has started, each with a part."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print a summary for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Output = Annotated[
@@ -170,6 +176,12 @@ def check_usage(asked: Question) -> None:
     check_way(asked.symmetrise)
 
 
+def check_engine(engine: str) -> None:
+    """Refuse an unknown engine."""
+    if engine not in ("local", "mpi"):
+        stop(f"--engine {engine} is unknown; choose local or mpi.", WRONG_USAGE)
+
+
 def check_way(symmetrise: str | None) -> None:
     """Refuse an unknown way to make one weight of two."""
     if symmetrise not in (None, "mean", "max", "sum"):
@@ -179,18 +191,27 @@ def check_way(symmetrise: str | None) -> None:
 @contextmanager
 def guarded() -> Iterator[None]:
     """Turn what goes wrong into one line and an exit code."""
-    from robustgc.outcome import NotConvergedError
-
     try:
         yield
-    except NotConvergedError as error:
-        stop(str(error), NO_CONVERGENCE)
-    except MemoryError as error:
-        stop(f"not enough memory: {error or 'the work does not fit'}.")
-    except (ValueError, OSError, TypeError, NotImplementedError, ArithmeticError) as error:
-        stop(str(error))
-    except KeyboardInterrupt:
-        stop("stopped; nothing was written.", STOPPED)
+    except (Exception, KeyboardInterrupt) as error:
+        if (told := described(error)) is None:
+            raise
+        stop(*told)
+
+
+def described(error: BaseException) -> tuple[str, int] | None:
+    """Return what to tell the user of an error, and the exit code; None: it is a fault of ours."""
+    from robustgc.outcome import NotConvergedError
+
+    if isinstance(error, NotConvergedError):
+        return str(error), NO_CONVERGENCE
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {error or 'the work does not fit'}.", WRONG_INPUT
+    if isinstance(error, ValueError | OSError | TypeError | NotImplementedError | ArithmeticError):
+        return str(error), WRONG_INPUT
+    if isinstance(error, KeyboardInterrupt):
+        return "stopped; nothing was written.", STOPPED
+    return None
 
 
 def say(text: str, quiet: bool = False) -> None:

@@ -37,14 +37,14 @@ class Reading(Checked):
         made._X, made._rows = X, None
         made._sizes = self.array("sample_weight", "float64", (n,))
         made._shares = self.array("priors", "float64", (K,)) if self.has("priors") else None
-        made._answer = answer = self._answer(n, K)
+        made._answer = answer = self.answer(n, K)
         made._chosen = chosen = self._landmarks(n, made.affinity)
         nodes = X if chosen is None else X[chosen]
         made._affinity = self._affinity(made.affinity, nodes)
         made._graph_answer = answer if chosen is None else _part(answer, chosen)
         if made._graph_answer.number.min() < 0:
             self.refuse("a node of the graph has no component", "components.npy")
-        made._task = Kept(self._issues(n, classes))
+        made._task = Kept(self.issues(n, classes))
         self._name_features(made, X.shape[1])
         made._set_fitted(answer)
         made.eta_, made.n_modes_ = self._scalar("eta"), self._scalar("n_modes")
@@ -120,7 +120,8 @@ class Reading(Checked):
             self.refuse(f"there are {len(classes)} classes; two or more are needed, ascending")
         return classes
 
-    def _answer(self, n: int, K: int) -> Transduction:
+    def answer(self, n: int, K: int) -> Transduction:
+        """Take the answer for n nodes and K classes."""
         columns = 1 if K == 2 else K
         texts = self.value("reasons", list)
         if not texts or not all(isinstance(text, str) for text in texts):
@@ -197,7 +198,8 @@ class Reading(Checked):
             self.refuse(f"feature_names must be {count} texts")
         made.feature_names_in_ = np.array(listed, dtype=object)
 
-    def _issues(self, n: int, classes: NDArray[Any]) -> LabelIssues | str:
+    def issues(self, n: int, classes: NDArray[Any]) -> LabelIssues | str:
+        """Take the report of wrong labels, or why there is none."""
         about, K = self.value("issues", dict), len(classes)
         if isinstance(about.get("failure"), str):
             return str(about["failure"])

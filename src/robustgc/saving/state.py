@@ -8,10 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from robustgc.affinity import Gaussian, Nearest, Precomputed
+from robustgc.audit import LabelIssues
 from robustgc.csr import CSR
 from robustgc.estimators import RobustGC
 from robustgc.outcome import NotConvergedError
 from robustgc.saving.values import encoded, encoded_record
+from robustgc.transduction import Certificate
+from robustgc.weights import Array
 
 Arrays = dict[str, NDArray[Any]]
 KINDS = {"rbf": Gaussian, "knn": Nearest, "precomputed": Precomputed}
@@ -24,7 +27,6 @@ def state(estimator: RobustGC, names: ArrayLike | None) -> tuple[dict[str, Any],
     texts = list(dict.fromkeys(answer.reasons.tolist()))
     number = {text: code for code, text in enumerate(texts)}
     points, arrays = _points(estimator._X)
-    solved = answer.certificates.items()
     about = {
         "class": "RobustGC",
         "parameters": parameters,
@@ -35,7 +37,7 @@ def state(estimator: RobustGC, names: ArrayLike | None) -> tuple[dict[str, Any],
         "feature_names": _feature_names(estimator),
         "affinity": _affinity(estimator._affinity, arrays),
         "reasons": texts,
-        "certificates": [[int(c), encoded_record(certificate)] for c, certificate in solved],
+        "certificates": encoded_certificates(answer.certificates),
         "eta": encoded(estimator.eta_, "eta_"),
         "n_modes": encoded(estimator.n_modes_, "n_modes_"),
         "names": None if names is None else _names(names, len(answer.codes)),
@@ -49,14 +51,26 @@ def state(estimator: RobustGC, names: ArrayLike | None) -> tuple[dict[str, Any],
         "reasons": np.array([number[text] for text in answer.reasons.tolist()], dtype=np.uint8),
         "components": answer.number,
         "degrees": answer.d,
-        "constant_components": np.array(list(answer.constants), dtype=np.int64),
-        "constants": np.array(list(answer.constants.values())).reshape(-1, answer.f.shape[1]),
+        **constant_arrays(answer.constants, answer.f.shape[1]),
     }
     if estimator._chosen is not None:
         arrays["landmarks"] = estimator._chosen
     if estimator._shares is not None:
         arrays["priors"] = estimator._shares
     return about, arrays
+
+
+def encoded_certificates(certificates: dict[int, Certificate]) -> list[Any]:
+    """Return the evidence of every component that was solved, for the manifest."""
+    return [[int(c), encoded_record(certificate)] for c, certificate in certificates.items()]
+
+
+def constant_arrays(constants: dict[int, Array], columns: int) -> Arrays:
+    """Return the components with one class, and the decision in each."""
+    return {
+        "constant_components": np.array(list(constants), dtype=np.int64),
+        "constants": np.array(list(constants.values()), dtype=float).reshape(-1, columns),
+    }
 
 
 def _parameters(estimator: RobustGC) -> dict[str, Any]:
@@ -138,8 +152,14 @@ def _issues(estimator: RobustGC, arrays: Arrays) -> dict[str, Any]:
         issues = estimator.label_issues()
     except (NotConvergedError, MemoryError) as failure:  # the answers are worth saving all the same
         return {"failure": str(failure)}
+    arrays |= issue_arrays(issues)
+    return {"noise_rate": float(issues.noise_rate)}
+
+
+def issue_arrays(issues: LabelIssues) -> Arrays:
+    """Return the report of wrong labels, classes by their number."""
     witnesses = issues.evidence.tolist()
-    arrays |= {
+    return {
         "issue_node": issues.node,
         "issue_given": np.searchsorted(issues.classes, issues.given).astype(np.int64),
         "issue_suggested": np.searchsorted(issues.classes, issues.suggested).astype(np.int64),
@@ -150,4 +170,3 @@ def _issues(estimator: RobustGC, arrays: Arrays) -> dict[str, Any]:
         "issue_witnesses": np.array([len(nodes) for nodes in witnesses], dtype=np.int64),
         "issue_evidence": np.array([j for nodes in witnesses for j in nodes], dtype=np.int64),
     }
-    return {"noise_rate": float(issues.noise_rate)}

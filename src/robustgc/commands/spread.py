@@ -1,0 +1,170 @@
+"""`robustgc classify --engine mpi`: every rank reads, answers and writes its own rows."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from robustgc.commands import shared
+from robustgc.commands.ranks import Ranks, on_ranks
+from robustgc.commands.shared import Question
+
+
+def classify(
+    asked: Question,
+    output: Path | None,
+    report: Path | None,
+    save: Path | None,
+    merge: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Answer on the ranks that mpiexec has started."""
+    with on_ranks(quiet) as ranks:
+        with ranks.once():
+            check_usage(asked, output, report, save)
+        assert output is not None
+        found = _classified(ranks, asked, output, merge)
+        from robustgc.commands.classify import sentence
+
+        ranks.say(sentence(found))
+        if as_json and ranks.first:
+            shared.machine(found)
+
+
+def check_usage(
+    asked: Question, output: Path | None, report: Path | None, save: Path | None
+) -> None:
+    """Refuse options that do not go with several ranks."""
+    after = "Write one table with --merge, and use that."
+    if asked.points is not None:
+        shared.stop(
+            "--points does not go with --engine mpi, which reads graphs: make one of the points "
+            "first, and give it as EDGES.",
+            shared.WRONG_USAGE,
+        )
+    shared.check_usage(asked)
+    if report is not None:
+        shared.stop(
+            f"--report does not go with --engine mpi: a page needs the whole graph in one place. "
+            f"{after}",
+            shared.WRONG_USAGE,
+        )
+    if save is not None:
+        shared.stop(
+            f"--save does not go with --engine mpi: a model holds the whole graph. {after}",
+            shared.WRONG_USAGE,
+        )
+    if output is None:
+        shared.stop(
+            "--engine mpi needs -o: a folder, to which every rank writes its part, or with --merge "
+            "a .csv or .parquet file.",
+            shared.WRONG_USAGE,
+        )
+
+
+def _classified(ranks: Ranks, asked: Question, output: Path, merge: bool) -> dict[str, Any]:
+    from robustgc.commands.classify import check_apart
+    from robustgc.io.writing import check_table
+    from robustgc.mpi.ending import Stage
+    from robustgc.mpi.merging import merge as merged
+    from robustgc.mpi.world import together
+    from robustgc.mpi.writing import check_folder, schema, write_parts
+
+    comm, folder = ranks.comm, Path(f"{output}.parts") if merge else output
+    checkpoint = Path(f"{output}.checkpoint")
+    with together(comm):
+        if ranks.first:  # all ranks see the same folders
+            check_apart([asked.edges, Path(asked.labels)], [output, folder, checkpoint])
+            if merge:
+                check_table(output)
+            check_folder(folder)
+    stage = Stage(
+        comm.rank,
+        f"Finished parts in {folder} and the checkpoint {checkpoint} stay; the same command "
+        "goes on from there.",
+        comm.rank < 2,  # rank 1 too: it may be rank 0 that died
+    )
+    stage.watch(f"reading {asked.edges}")
+    fitted, names, found, keep = _fitted(ranks, asked, checkpoint, stage)
+    stage.now(f"writing {output}")
+    write_parts(folder, fitted, names, output.suffix.lower() if merge else "")
+    if merge:
+        merged(folder, output, schema(fitted, names), comm)
+    keep.clear()
+    return found
+
+
+def _fitted(
+    ranks: Ranks, asked: Question, checkpoint: Path, stage: Any
+) -> tuple[Any, Any, dict[str, Any], Any]:
+    """Read and fit; return what was found, names, a summary, and what was kept on the way."""
+    from robustgc.engines import Options
+    from robustgc.io.label_files import read_labels
+    from robustgc.mpi.fitting import fit
+    from robustgc.mpi.keeping import Keep, fingerprint
+    from robustgc.mpi.reading import read_share, route_labels
+    from robustgc.mpi.world import together
+    from robustgc.task import Model
+
+    assert asked.edges is not None
+    comm, start = ranks.comm, time.perf_counter()
+    columns = {"source": asked.source, "target": asked.target, "weight": asked.weight}
+    known = read_share(asked.edges, comm, **columns, symmetrise=asked.symmetrise)
+    stage.now(f"reading {asked.labels}")
+    with together(comm):
+        table = read_labels(Path(asked.labels), node=asked.node_column, label=asked.label_column)
+    nodes, values, notes = route_labels(table, known, ignore_unknown=asked.ignore_unknown)
+    for note in (*known.notes, *notes):
+        ranks.say(f"note: {note}")
+    model, options = Model(asked.eta, asked.n_modes, False), Options()
+    with together(comm):
+        settings = (columns, asked.symmetrise, model, options)
+        mark = fingerprint(asked.edges, nodes, values, *settings) if ranks.first else ""
+    keep = Keep(checkpoint, comm, comm.bcast(mark))
+    reading = time.perf_counter() - start
+    stage.now("fitting")
+    fitted = fit(known.share, nodes, values, model=model, options=options, keep=keep)
+    stage.now("judging the labels")
+    found = summary(fitted, model)
+    for note in keep.notes:
+        ranks.say(f"note: {note}")
+    if keep.found:
+        ranks.say(f"taken over from {checkpoint}: {', '.join(keep.found)}")
+    fitting = time.perf_counter() - start - reading
+    found |= {
+        "notes": [*known.notes, *notes, *keep.notes],
+        "taken_over": list(keep.found),
+        "seconds": {"reading": round(reading, 3), "fit": round(fitting, 3)},
+    }
+    return fitted, known.names, found, keep
+
+
+def summary(fitted: Any, model: Any) -> dict[str, Any]:
+    """Return what was found on all ranks, for machines; the names are those of one machine."""
+    import numpy as np
+
+    from robustgc.audit import LIKELY
+
+    comm, codes, given = fitted.share.comm, fitted.answer.codes, fitted.labels.codes
+    answered = int(((codes >= 0) | (given >= 0)).sum())
+    answered, labels = comm.allreduce(np.array([answered, int((given >= 0).sum())])).tolist()
+    solved = list(fitted.answer.certificates.values())
+    largest = max(solved, key=lambda c: c.n_nodes, default=None)
+    best = next((c for c in largest.selection if c.eta is not None), None) if largest else None
+    issues, n = fitted.issues, fitted.share.n
+    return {
+        "nodes": n,
+        "labels": labels,
+        "classes": fitted.labels.classes.tolist(),
+        "answered": answered,
+        "unlabelled": n - answered,
+        "noise_rate": issues.noise_rate,
+        "suspicious": int((issues.suspicion > LIKELY).sum()),
+        "lambda_1": largest.lambda_1 if largest else None,
+        "gamma": largest.gamma if largest else None,
+        "eta": best.eta if best else model.eta,
+        "n_modes": best.n_modes if best else model.n_modes or 1,
+        "residual": max((c.residual for c in solved), default=0.0),
+        "solver": largest.history[-1].solver if largest and largest.history else "none",
+        "ranks": comm.size,
+    }

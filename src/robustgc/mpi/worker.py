@@ -1,0 +1,42 @@
+"""One of the ranks that another process has started: ``python -m robustgc.mpi.worker JOB``."""
+
+import sys
+from pathlib import Path
+
+from robustgc.mpi.ending import Ending
+from robustgc.mpi.failures import write_error
+from robustgc.mpi.world import MissingMPIError, world
+
+
+def main(folder: Path) -> None:
+    """Read the question, answer it together with the other ranks, write the answers."""
+    try:
+        ending = Ending(world())
+    except MissingMPIError as error:
+        write_error(folder, 0, error)
+        return
+    try:
+        _work(folder, ending)
+    except Exception as error:
+        write_error(folder, ending.comm.rank, error)
+        if not ending.everywhere():
+            ending.stop_all(f"{type(error).__name__}: {error}")
+
+
+def _work(folder: Path, ending: Ending) -> None:
+    # Imported here, so that what is missing is told as an error too.
+    from robustgc.mpi import jobs  # noqa: PLC0415
+    from robustgc.mpi.fitting import fit_codes  # noqa: PLC0415
+    from robustgc.mpi.reading import read_share  # noqa: PLC0415
+    from robustgc.mpi.world import together  # noqa: PLC0415
+
+    comm = ending.comm
+    with together(comm):
+        job = jobs.read_job(folder)
+    share = read_share(folder / jobs.GRAPH, comm).share
+    fitted = fit_codes(share, job.nodes, job.given, job.sizes, job.model, job.options)
+    jobs.write_answers(folder, fitted)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
