@@ -15,11 +15,11 @@ ORDER = [
     "progress", "ritz", "complement", "lifted", "kernel", "labels", "changes", "models",
     "elimination", "dirichlet", "baseline_models", "resolvents", "extension", "points",
     "neighbours", "blocked", "affinity", "selection", "unseen", "baseline_selection",
-    "transduction", "priors", "scores", "candidates", "committee", "heldout", "fits", "ruling",
-    "auto", "audit", "asked", "task", "kept", "queries", "landmarks", "_docs", "_classifier",
-    "_ranked", "baselines", "parameter_free", "estimators", "wrong_labels", "layout", "saving",
-    "io", "_halo", "mpi", "datasets", "experiments", "report", "reporting", "result", "comparing",
-    "commands", "cli",
+    "transduction", "answer_columns", "priors", "scores", "candidates", "committee", "heldout",
+    "fits", "ruling", "auto", "audit", "asked", "task", "kept", "queries", "landmarks", "_docs",
+    "_classifier", "_ranked", "baselines", "parameter_free", "estimators", "wrong_labels", "layout",
+    "saving", "io", "_halo", "mpi", "datasets", "experiments", "report", "reporting", "result",
+    "comparing", "commands", "cli",
 ]  # fmt: skip
 
 
