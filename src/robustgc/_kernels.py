@@ -151,14 +151,15 @@ def mixed(x: Any) -> Any:
 
 
 @compiled
-def random_values(seed: int, v0: Any, out: Any, a: int, b: int) -> None:
+def random_values(seed: int, before: int, v0: Any, out: Any, a: int, b: int) -> None:
     """Store a random number from -1 to 1 for every node in the last column, 0 where v0 is 0.
 
-    Not signs: those can be orthogonal to v1 in a graph of a few nodes.
+    Not signs: those can be orthogonal to v1 in a graph of a few nodes. `before`: how many rows come
+    before the first of these.
     """
     last = out.shape[1] - 1
     for i in range(a, b):
-        bits = mixed(mixed(np.uint64(seed)) + np.uint64(i) * np.uint64(0x9E3779B97F4A7C15))
+        bits = mixed(mixed(np.uint64(seed)) + np.uint64(before + i) * np.uint64(0x9E3779B97F4A7C15))
         value = np.float64(bits >> np.uint64(11)) * 2.0**-52 - 1.0
         out[i, last] = value if v0[i] > 0 else 0.0
 
@@ -209,6 +210,7 @@ def components(indptr: Any, indices: Any, data: Any, root: Any, least: float, nu
 
     An entry joins its nodes if ``w_ij > least root_i root_j``. Two entries per node join almost
     everything; after that only nodes outside the largest piece need to look at their others.
+    Columns beyond the rows, which are nodes of other processes, join nothing here.
     """
     n = len(number)
     for i in range(n):
@@ -217,7 +219,7 @@ def components(indptr: Any, indices: Any, data: Any, root: Any, least: float, nu
         for p in range(indptr[i], min(indptr[i] + 2, indptr[i + 1])):
             j = indices[p]
             w = 1.0 if data is None else data[p]
-            if w > least * root[i] * root[j]:
+            if j < n and w > least * root[i] * root[j]:
                 _join(number, i, j)
     sample = np.empty(min(n, 1000), dtype=np.int64)
     for k in range(len(sample)):
@@ -234,7 +236,7 @@ def components(indptr: Any, indices: Any, data: Any, root: Any, least: float, nu
         for p in range(indptr[i], indptr[i + 1]):
             j = indices[p]
             w = 1.0 if data is None else data[p]
-            if w > least * root[i] * root[j]:
+            if j < n and w > least * root[i] * root[j]:
                 _join(number, i, j)
     for i in range(n):
         number[i] = _root(number, i)

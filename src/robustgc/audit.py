@@ -1,13 +1,12 @@
 """The report of wrong labels: what the other labels say of every label that was given."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.labels import Labels
 from robustgc.ruling import Ruling
 from robustgc.weights import Array
 
@@ -107,42 +106,74 @@ class LabelIssues:
         return "\n".join(lines)
 
 
-def label_issues(
-    rulings: list[tuple[Ruling, NDArray[Any], NDArray[Any]]], labels: Labels
-) -> LabelIssues:
-    """Put the rulings of all components together.
+@dataclass(frozen=True)
+class Judgement:
+    """What the labels of one component say of each other: a row for each."""
+
+    nodes: NDArray[Any]
+    right: Array
+    judged: NDArray[np.bool_]
+    chances: Array
+    classes: NDArray[Any]  # of the columns of `chances`
+    evidence: dict[int, tuple[int, ...]]  # by row
+
+
+def judgement(ruling: Ruling, nodes: NDArray[Any], classes: NDArray[Any]) -> Judgement:
+    """Return what a ruling says of its labels.
 
     Parameters
     ----------
-    rulings : list of (Ruling, nodes, classes)
-        With the nodes of the component and the codes of the classes labelled there.
-    labels : Labels
+    ruling : Ruling
+    nodes : ndarray of int
+        The labelled nodes, as they are to be called.
+    classes : ndarray of int
+        The codes of the classes labelled there.
     """
-    K = len(labels.classes)
-    given = np.flatnonzero(labels.codes >= 0)
-    place = np.full(len(labels.codes), -1)
-    place[given] = np.arange(len(given))
+    court = ruling.committee
+    evidence = {
+        k: tuple(int(nodes[j]) for j in witnesses) for k, witnesses in _evidence(ruling).items()
+    }
+    return Judgement(nodes, court.right, court.judged, court.chances, classes, evidence)
+
+
+def label_issues(
+    judgements: Iterable[Judgement],
+    given: NDArray[Any],
+    codes: NDArray[np.int64],
+    names: NDArray[Any],
+) -> LabelIssues:
+    """Put what is said in all components together.
+
+    Parameters
+    ----------
+    judgements : iterable of Judgement
+    given, codes : ndarray of int
+        The labelled nodes, ascending, and their classes.
+    names : ndarray
+        Of the classes.
+    """
+    K = len(names)
     right, judged = np.full(len(given), np.nan), np.zeros(len(given), dtype=bool)
-    chances = np.eye(K)[labels.codes[given]]
+    chances = np.eye(K)[codes]
     evidence = np.empty(len(given), dtype=object)
     evidence[:] = [()] * len(given)
-    for ruling, nodes, classes in rulings:
-        here = place[nodes[ruling.question.nodes]]
-        court = ruling.committee
-        right[here] = court.right
-        judged[here] = court.judged
+    for found in judgements:
+        here = np.searchsorted(given, found.nodes)
+        right[here] = found.right
+        judged[here] = found.judged
         spread = np.zeros((len(here), K))
-        spread[:, classes] = court.chances
+        spread[:, found.classes] = found.chances
         chances[here] = spread
-        for k, witnesses in _evidence(ruling).items():
-            evidence[here[k]] = tuple(int(nodes[ruling.question.nodes[j]]) for j in witnesses)
+        for k, witnesses in found.evidence.items():
+            evidence[here[k]] = witnesses
     rate = float(np.mean(1 - right[judged])) if judged.any() else 0.0
     right = np.where(judged, right, 1 - rate)
-    return _table(labels, given, right, chances, evidence, judged, rate)
+    return _table(names, codes, given, right, chances, evidence, judged, rate)
 
 
 def _table(
-    labels: Labels,
+    classes: NDArray[Any],
+    codes: NDArray[np.int64],
     given: NDArray[Any],
     right: Array,
     chances: Array,
@@ -150,7 +181,7 @@ def _table(
     judged: NDArray[np.bool_],
     rate: float,
 ) -> LabelIssues:
-    codes, rows, K = labels.codes[given], np.arange(len(given)), len(labels.classes)
+    rows, K = np.arange(len(given)), len(classes)
     others = chances.copy()
     others[rows, codes] = 0.0
     best = others.max(axis=1)
@@ -165,15 +196,15 @@ def _table(
     order = np.lexsort((given, margin, right))
     return LabelIssues(
         given[order],
-        labels.classes[codes[order]],
-        labels.classes[suggested[order]],
+        classes[codes[order]],
+        classes[suggested[order]],
         1 - right[order],
         margin[order],
         evidence[order],
         judged[order],
         rate,
         pairs,
-        labels.classes,
+        classes,
     )
 
 

@@ -48,7 +48,7 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
         if not question.balanced:
             mix[:2] = mix[1::-1]
     weight = committee.trust * labels.size * labels.votes
-    Y = question.columns(graph.n, weight)
+    Y = question.columns(graph, weight)
     sums, residual, steps = filters.answer(Y, mix, tol)
     check_residual(residual, tol, modes)
     return Ruling(
@@ -77,9 +77,9 @@ def _labelled(graph: Graph, question: Question, most: float | None) -> Labelled:
         question.n_classes,
         question.size,
         votes(graph, question.nodes, most),
-        heights(graph)[question.nodes],
+        graph.at(heights(graph), question.nodes),
         question.elsewhere,
-        float(np.median(graph.d) / graph.d.sum()),
+        graph.usual_degree / graph.volume,
     )
 
 
@@ -142,7 +142,7 @@ def _candidates(
         wanted = min(3 * K + 9, _MOST_MODES)
     else:
         wanted = min(K + 2, _MOST_MODES)
-    Y = question.columns(graph.n, question.size)
+    Y = question.columns(graph, question.size)
     Y = Y[:, 1:] - Y[:, :1]
     if modes is None:
         modes = find_modes(graph, wanted + 1, Y, options)

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from robustgc import multigrid
 from robustgc.graph import Graph
 from robustgc.lanczos import Small, small
-from robustgc.memory import available
 from robustgc.outcome import NotConvergedError, Watch, nobody
-from robustgc.solve import conjugate_gradients, relative_residual, solve_shifted
+from robustgc.solve import solve_shifted
 from robustgc.weights import Array
 
 LIMIT = 400  # steps of the recurrences; where more are expected multigrid is the better bet
@@ -66,12 +65,12 @@ class Complement:
 
     def _blocks(self, B: Array) -> list[Array]:
         """Cut columns so that a basis of some steps fits into memory."""
-        column = self.graph.n * self.dtype.itemsize * 24
-        step = int(max(1, min(32, available() / 4 // column)))
+        column = max(self.graph.most_rows, 1) * self.dtype.itemsize * 24
+        step = int(max(1, min(32, self.graph.available() / 4 // column)))
         return [B[:, k : k + step] for k in range(0, B.shape[1], step)] or [B]
 
     def _project(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(x - self._off @ (self._off.T @ x))
+        return np.asarray(x - self._off @ self.graph.inner(self._off, x))
 
     def _answers(
         self,
@@ -102,8 +101,8 @@ class Complement:
     ) -> tuple[Array, float, int]:
         """Run a recurrence from every column, in step; all gammas share its space."""
         q = self._project(np.asarray(B, dtype=self.dtype))
-        size = np.sqrt(np.einsum("ij,ij->j", q, q, dtype=np.float64))
-        whole = np.sqrt(np.einsum("ij,ij->j", B, B))
+        dots = self.graph.dots
+        size, whole = np.sqrt(dots(q, q)), np.sqrt(dots(B, B))
         size[size < 64 * np.finfo(self.dtype).eps * whole] = 0.0
         q = q * np.divide(1.0, size, out=np.zeros_like(size), where=size > 0).astype(self.dtype)
         before, beta = np.zeros_like(q), np.zeros(q.shape[1])
@@ -112,12 +111,12 @@ class Complement:
         betas: list[Array] = []
         check = 3
         for step in range(1, 2 * LIMIT + 1):
-            kept.append(q[nodes] if nodes is not None else q)
+            kept.append(q if nodes is None else self.graph.at(q, nodes))
             w = self._L(q)
             w -= before * beta.astype(self.dtype)
-            alphas.append(np.einsum("ij,ij->j", q, w, dtype=np.float64))
+            alphas.append(dots(q, w))
             w = self._project(w - q * alphas[-1].astype(self.dtype))
-            beta = np.sqrt(np.einsum("ij,ij->j", w, w, dtype=np.float64))
+            beta = np.sqrt(dots(w, w))
             beta[beta < 64 * np.finfo(self.dtype).eps] = 0.0
             betas.append(beta)
             if step >= check or not beta.any():
@@ -144,33 +143,21 @@ class Complement:
     ) -> tuple[Array, float, int]:
         """Solve for every gamma by conjugate gradients with multigrid, from the one before."""
         off = np.asarray(self._off, dtype=float)
-        L, cycle = multigrid.operator(self.graph), multigrid.hierarchy(self.graph)
-
-        def project(x: Array) -> Array:
-            return np.asarray(x - off @ (off.T @ x))
-
-        b = project(np.asarray(B, dtype=float))
-        goal = tol * np.sqrt(np.einsum("ij,ij->j", b, b))
+        b = np.asarray(B, dtype=float)
+        b = b - off @ self.graph.inner(off, b)
         found: dict[float, Array] = {}
         x, residual, steps = np.zeros_like(b), 0.0, 0
         for gamma in np.unique(gammas):
-
-            def apply(x: Array, gamma: float = float(gamma)) -> Array:
-                return project(L(x) - gamma * x)
-
             try:
-                x, taken = conjugate_gradients(
-                    apply, b, cycle, project, goal=goal, limit=300, start=x
-                )
-                rest = relative_residual(apply(x) - b, b)
-            except (NotConvergedError, ValueError):
-                rest = np.inf
-            if rest > 3 * tol:
+                solution = multigrid.solved(self.graph, b, float(gamma), x, tol, off)
+            except NotConvergedError:
+                if self.graph.spread is not None:
+                    raise
                 solution = solve_shifted(self.graph, b, -float(gamma), off=off, tol=tol)
-                x, rest, taken = solution.f, solution.residual, solution.n_iter
-            residual, steps = max(residual, rest), max(steps, taken)
+            x = solution.f
+            residual, steps = max(residual, solution.residual), max(steps, solution.n_iter)
             self._watch(len(found) + 1, residual, len(np.unique(gammas)))
-            found[float(gamma)] = x if nodes is None else x[nodes]
+            found[float(gamma)] = x if nodes is None else self.graph.at(x, nodes)
         each = [found[float(gamma)] for gamma in gammas]
         if mix is None:
             return np.stack(each), residual, steps

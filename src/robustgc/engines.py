@@ -14,8 +14,7 @@ import numpy as np
 
 from robustgc import dense, direct, krylov, multigrid
 from robustgc.graph import SMALL, Graph
-from robustgc.laplacian import Laplacian
-from robustgc.memory import available
+from robustgc.laplacian import laplacian_of
 from robustgc.outcome import NotConvergedError, Outcome, Shifts, Watch, nobody
 from robustgc.weights import Array, Operator
 
@@ -89,7 +88,7 @@ def lambda_1(graph: Graph) -> float:
     1.2
     """
     if "lambda_1" not in graph._memo:
-        no_labels = np.empty((graph.n, 0))
+        no_labels = np.empty((graph.rows, 0))
         outcome, _ = solve_robust(graph, no_labels, Shifts(), Options(tol=1e-10))
         graph._memo["lambda_1"] = outcome.lambda_1
     return float(graph._memo["lambda_1"])
@@ -174,6 +173,11 @@ def _rungs(
     def lanczos(dtype: str, siege: bool) -> Callable[[], Outcome]:
         return lambda: _krylov(graph, Y, shifts, dtype, tol, siege, options.watching("krylov"))
 
+    if asked in ("dense", "direct") and graph.spread is not None:
+        raise ValueError(
+            f"solver={asked!r} needs all {graph.n} nodes in one process; with engine='mpi' use "
+            "'auto', 'krylov' or 'multigrid'."
+        )
     if asked == "multigrid" and not sparse:
         raise ValueError(
             "solver='multigrid' needs a sparse weight matrix; this one is dense. Use 'auto', "
@@ -195,7 +199,8 @@ def _rungs(
             why("Lanczos would take too long"),
             lambda: multigrid.run(graph, Y, shifts, tol, options.watching("multigrid")),
         )
-    if asked == "direct" or (auto and not isinstance(graph._whole, Operator)):
+    whole = graph.spread is None and not isinstance(graph._whole, Operator)
+    if asked == "direct" or (auto and whole):
         reason = why("what is left for hard spectra")
         yield "direct", reason, lambda: direct.run(graph, Y, shifts, tol)
     if auto:
@@ -204,8 +209,8 @@ def _rungs(
 
 def probe(graph: Graph) -> int:
     """Return after how many steps Lanczos is judged: soon where multigrid would be cheap."""
-    W = graph._whole
-    few = multigrid.possible(graph) and W.nnz <= 12 * W.shape[0]  # grids, roads, neighbours
+    # On grids, roads and neighbour graphs.
+    few = multigrid.possible(graph) and graph.entries <= 12 * graph.n
     return 30 if few else 60
 
 
@@ -213,13 +218,13 @@ def _krylov(
     graph: Graph, Y: Array, shifts: Shifts, dtype: str, tol: float, siege: bool, watch: Watch
 ) -> Outcome:
     return krylov.run(
-        Laplacian(graph, dtype),
+        laplacian_of(graph, dtype),
         Y,
         shifts,
         tol=tol,
         limit=SIEGE if siege else PATIENCE,
         patience=np.inf if siege else PATIENCE,
         probe=probe(graph),
-        room=available() / 4,
+        room=graph.available() / 4,
         watch=watch,
     )

@@ -48,7 +48,9 @@ class Fits:
         self.numbers = tuple(numbers)
         self._n = graph.n
         most = max(self.numbers, default=0)
-        rows = np.column_stack([graph.v0[nodes], modes.vectors[nodes, :most]])
+        rows = np.column_stack(
+            [graph.at(graph.v0, nodes), graph.at(modes.vectors[:, :most], nodes)]
+        )
         self._rows = np.sqrt(graph.n) * votes[:, None] * rows
         self._targets = np.eye(n_classes)[codes] - 1.0 / n_classes
 

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from robustgc.csr import CSR
+from robustgc.nodes import NodeValues
 from robustgc.weights import NEGLIGIBLE, Array, Operator, Weights, check_weights, components
 
 # Up to here one full eigendecomposition takes about a second and answers everything.
@@ -18,7 +19,7 @@ KINDS = ("normalized", "combinatorial")
 _Result = TypeVar("_Result")
 
 
-class Graph:
+class Graph(NodeValues):
     """A connected undirected graph with non-negative weights.
 
     Section 2.1 of the paper: ``S = D^-1/2 W D^-1/2``, ``L_N = I - S``, ``v0`` proportional to
@@ -50,6 +51,8 @@ class Graph:
     >>> bool(abs(path.L_N(path.v0)).max() < 1e-15)
     True
     """
+
+    spread: Any = None  # what finds eigenpairs and solves where nodes are spread over processes
 
     def __init__(self, W: ArrayLike | Weights) -> None:
         self._build(check_weights(W))
@@ -128,6 +131,12 @@ class Graph:
             return self.W.sum(axis=1)
         return np.asarray(self._A.sum(axis=1)).ravel()
 
+    @property
+    def entries(self) -> int:
+        """Number of stored weights."""
+        W = self._whole
+        return int(W.nnz if hasattr(W, "nnz") else W.shape[0] ** 2)
+
     def S(self, x: Array) -> Array:
         """Apply ``D^-1/2 W D^-1/2`` to a vector or a block of columns."""
         root, loops = _column(self._sqrt_d, x), _column(self._loops, x)
@@ -142,7 +151,7 @@ class Graph:
 
     def P0(self, x: Array) -> Array:
         """Project a vector or a block of columns on the complement of ``v0``."""
-        return np.asarray(x - np.multiply.outer(self.v0, np.einsum("i,i...", self.v0, x)))
+        return np.asarray(x - np.multiply.outer(self.v0, self.inner(self.v0, x)))
 
     def laplacian(self, kind: str = "normalized") -> Weights:
         """Return ``L_N`` ("normalized") or ``D - W`` ("combinatorial") as an explicit matrix."""

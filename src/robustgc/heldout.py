@@ -47,7 +47,7 @@ class HeldOut:
     ) -> None:
         self.graph, self.filters, self.units, self.nodes = graph, filters, units, nodes
         self._elsewhere, self._tol = elsewhere, tol
-        self._v0 = graph.v0[nodes]
+        self._v0 = graph.at(graph.v0, nodes)
         self.fold: NDArray[np.int64] | None = None
         self._kernels: list[Array] | None = None
         self._beyond: Array | None = None
@@ -66,9 +66,7 @@ class HeldOut:
 
     def _between_labels(self) -> list[Array]:
         """Return every model's kernel between the labels, its diagonal zeroed."""
-        m = len(self.nodes)
-        columns = np.zeros((self.graph.n, m))
-        columns[self.nodes, np.arange(m)] = 1.0
+        columns = self.graph.placed(self.nodes, np.eye(len(self.nodes)))
         kernels = self.filters.rows(self.nodes, columns, self._tol) * self.units[:, None, None]
         self._own = [K.diagonal()[:, None].copy() for K in kernels]
         for K in kernels:
@@ -83,8 +81,7 @@ class HeldOut:
             filter_ = (mix * self.units) @ self.filters.weights
             found = (self._rows[of] * filter_) @ self._rows.T
         else:
-            columns = np.zeros((self.graph.n, len(of)))
-            columns[self.nodes[of], np.arange(len(of))] = 1.0
+            columns = self.graph.placed(self.nodes[of], np.eye(len(of)))
             rows = self.filters.rows(self.nodes, columns, self._tol)
             found = np.einsum("k,kmc->cm", mix * self.units, rows)
         found[np.arange(len(of)), of] = 0.0
@@ -110,8 +107,7 @@ class HeldOut:
                 pull,
                 left,
             )
-        columns = np.zeros((self.graph.n, Y.shape[1]))
-        columns[self.nodes] = Y
+        columns = self.graph.placed(self.nodes, Y)
         answers = self.filters.rows(self.nodes, columns, self._tol) * self.units[:, None, None]
         return list(answers), pull, left
 
@@ -125,7 +121,7 @@ class HeldOut:
         assert self.fold is not None
         if self._beyond is None:
             self._beyond = self._rest_in_folds(Y)
-        V = self.filters.modes.vectors[self.nodes]
+        V = self.graph.at(self.filters.modes.vectors, self.nodes)
         answers = self._beyond.copy()
         for k in range(int(self.fold.max()) + 1):
             mine = self.fold == k
@@ -142,10 +138,11 @@ class HeldOut:
         together = max(1, _TOGETHER // K)
         for first in range(0, count, together):
             folds = range(first, min(first + together, count))
-            columns = np.zeros((self.graph.n, len(folds) * K))
+            own = np.zeros((len(Y), len(folds) * K))
             for place, k in enumerate(folds):
                 mine = self.fold == k
-                columns[self.nodes[mine], place * K : (place + 1) * K] = Y[mine]
+                own[mine, place * K : (place + 1) * K] = Y[mine]
+            columns = self.graph.placed(self.nodes, own)
             rows = self.filters.rest(self.nodes, columns, self._tol)
             for place, k in enumerate(folds):
                 others = self.fold != k

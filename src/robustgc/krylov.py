@@ -270,7 +270,7 @@ def _measured(
     alpha, beta = np.full(m + 1, gamma), np.full(m + 1, gamma)
     alpha[m] = state.pair.lambda_1
     rest = np.sqrt(L.recur(w, x, b, alpha, beta)[0])
-    length = float(np.linalg.norm(v))
+    length = L.norm(v)
     eigen = rest[m] / (length * state.pair.lambda_1) if known else 0.0
     sizes = np.where(lanczos.norms[:m] > 0, lanczos.norms[:m], 1.0) * (gamma or 1.0)
     return float(eigen), float((rest[:m] / sizes).max(initial=0.0))

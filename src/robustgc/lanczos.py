@@ -80,7 +80,7 @@ class Recurrences:
         X[nodes, :-1] = self.Y
         if guard:
             loop = parallel.loops().random_values
-            parallel.run(loop, parallel.shares(len(X)), _SEED, self.L.v0, X)
+            parallel.run(loop, parallel.shares(len(X)), _SEED, self.L.first, self.L.v0, X)
 
     def squares(self, X: NDArray[Any]) -> Array:
         """Return ``|x|^2`` and ``v0' x`` by column."""

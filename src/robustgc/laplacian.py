@@ -43,6 +43,7 @@ class Laplacian:
         self.scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0).astype(dtype)
         root /= float(np.linalg.norm(root)) or 1.0
         self.v0 = root.astype(dtype)
+        self.first = 0  # number of the first row
         parts = PARTS if self.rows >= parallel.ALONE else 1
         self._even = parallel.even_rows(self.rows, parts)
         self._cuts = self._even if self._csr is None else self._csr.cuts(parts)
@@ -59,9 +60,13 @@ class Laplacian:
         """Return the rows of the graph's own nodes (the last axis of X)."""
         return X if self.nodes is None else X[..., self.nodes]
 
+    def norm(self, x: NDArray[Any]) -> float:
+        """Return the norm of node values."""
+        return float(np.linalg.norm(x))
+
     def __call__(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return ``L_N X`` for a vector or a block of columns."""
-        u = X.reshape(self.rows, -1) * self.scale[:, None]
+        u = (X if X.ndim == 2 else X[:, None]) * self.scale[:, None]
         out = np.empty_like(u)
         self.multiply(u, out)
         return np.asarray(out.reshape(X.shape))
@@ -140,6 +145,14 @@ class Laplacian:
         loop = parallel.loops("_vectors").normalise
         c, s = off.astype(self.dtype), size.astype(self.dtype)
         parallel.run(loop, parallel.shares(self.rows), w, self.v0, c, s, self.scale, q, u)
+
+
+def laplacian_of(graph: Graph, dtype: str) -> Laplacian:
+    """Return ``L_N`` of a graph, wherever its nodes are."""
+    if graph.spread is None:
+        return Laplacian(graph, dtype)
+    found: Laplacian = graph.spread.operator(dtype)
+    return found
 
 
 def _moderate(rows: CSR, d: NDArray[Any]) -> tuple[CSR, NDArray[Any]]:

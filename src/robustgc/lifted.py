@@ -59,23 +59,28 @@ def find_modes(graph: Graph, count: int, Y: Array, options: Options) -> Modes:
     Y : ndarray, shape (N, columns)
         Label columns to start from on large graphs.
     """
-    if graph.n <= SMALL:
+    if graph.spread is not None:
+        kept: Modes = graph.spread.modes(lambda: _found(graph, count, Y, options))
+        return kept
+    return _found(graph, count, Y, options)
+
+
+def _found(graph: Graph, count: int, Y: Array, options: Options) -> Modes:
+    if graph.n <= SMALL and graph.spread is None:
         spectrum = full_spectrum(graph)
-        return _measured(graph, spectrum.values[1:], spectrum.vectors[:, 1:], "dense", "all modes")
+        return measured(graph, spectrum.values[1:], spectrum.vectors[:, 1:], "dense", "all modes")
     count = min(count, graph.n // 8)
     if graph.n <= MEDIUM and not isinstance(graph._whole, Operator):
         for few in (count, 1):  # those of a hard graph may be too many to ask for
             try:
-                found = eigenpairs(graph, few + 1)
+                return measured(graph, *_settled(graph, few))
             except NotConvergedError:
                 continue
-            values, vectors = found.values[1:], found.vectors[:, 1:]
-            return _measured(graph, values, vectors, "eigenpairs", f"{len(values)} modes")
     dtype, watch = precision(graph, options)[0], options.watching("modes")
     try:
         values, vectors, steps = leading(graph, Y, count, dtype, probe(graph), watch)
         note = f"{len(values)} modes, {steps} products"
-        return _measured(graph, values, vectors, "krylov", note)
+        return measured(graph, values, vectors, "krylov", note)
     except NotConvergedError:
         if not multigrid.possible(graph):
             raise
@@ -83,12 +88,22 @@ def find_modes(graph: Graph, count: int, Y: Array, options: Options) -> Modes:
     values, vectors, _, steps = multigrid.first_pairs(graph, pair, count, watch)
     count = min(count, len(values))
     note = f"{count} modes, LOBPCG {steps} steps"
-    return _measured(graph, values[:count], vectors[:, :count], "multigrid", note)
+    return measured(graph, values[:count], vectors[:, :count], "multigrid", note)
 
 
-def _measured(graph: Graph, values: Array, vectors: Array, engine: str, note: str) -> Modes:
+def _settled(graph: Graph, count: int) -> tuple[Array, Array, str, str]:
+    """Return as many modes as asked for, to many digits: values, vectors, engine, note."""
+    if graph.spread is not None:
+        values, vectors, note = graph.spread.eigenpairs(count)
+        return values, vectors, "slepc", note
+    found = eigenpairs(graph, count + 1)
+    return found.values[1:], found.vectors[:, 1:], "eigenpairs", f"{len(found.values) - 1} modes"
+
+
+def measured(graph: Graph, values: Array, vectors: Array, engine: str, note: str) -> Modes:
+    """Return modes with the residual of the first of them."""
     first = vectors[:, :1]
-    rest = float(np.linalg.norm(graph.L_N(first) - values[:1] * first))
+    rest = float(graph.norms(graph.L_N(first) - values[:1] * first)[0])
     return Modes(values, vectors, rest / max(float(values[0]), 1e-300), engine, note)
 
 
@@ -98,7 +113,7 @@ def spreads(graph: Graph, vectors: Array) -> Array:
     1 where it is of the same size everywhere; the share of the smaller side where it has two.
     """
     smooth = vectors / graph.v0[:, None]
-    return np.asarray(1.0 / np.einsum("i,ij->j", graph.v0**2, smooth**4))
+    return np.asarray(1.0 / graph.inner(graph.v0**2, smooth**4))
 
 
 def check_residual(residual: float, tol: float, modes: Modes) -> None:
@@ -175,8 +190,8 @@ class Filters:
     def rows(self, nodes: NDArray[Any], B: Array, tol: float) -> Array:
         """Return every model's answer to columns B at some nodes: (models, nodes, columns)."""
         V = self.modes.vectors
-        known = V.T @ B
-        found = np.stack([V[nodes] @ (w[:, None] * known) for w in self.weights])
+        known, here = self.graph.inner(V, B), self.graph.at(V, nodes)
+        found = np.stack([here @ (w[:, None] * known) for w in self.weights])
         return np.asarray(found if self.complete else found + self.rest(nodes, B, tol))
 
     def rest(self, nodes: NDArray[Any], B: Array, tol: float) -> Array:
@@ -189,7 +204,7 @@ class Filters:
     def answer(self, Y: Array, mix: Array, tol: float) -> tuple[Array, float, int]:
         """Return sums of the models' answers, (sums, N, columns), with residual and steps."""
         V, weights = self.modes.vectors, mix @ self.weights
-        known = V.T @ Y
+        known = self.graph.inner(V, Y)
         # Tiny modes come last, and are not measured: products do not resolve them, and what they
         # leave in a product is rounding divided by their gamma.
         tiny = int(np.searchsorted(self.modes.values, TINY))
@@ -208,7 +223,7 @@ class Filters:
     def _residual(self, found: Array, Y: Array, mix: Array, tiny: int) -> float:
         """Measure on the matrix every sum that is one model alone, off the tiny modes."""
         worst, b, first = 0.0, self.graph.P0(Y), self.modes.vectors[:, :tiny]
-        sizes = np.linalg.norm(b, axis=0)
+        sizes = self.graph.norms(b)
         sizes[sizes == 0] = 1.0
         for f, row in zip(found, mix, strict=True):
             if np.count_nonzero(row) != 1:
@@ -216,8 +231,8 @@ class Filters:
             k = int(np.flatnonzero(row)[0])
             gamma, q, x = float(self.gammas[k]), int(self.n_modes[k]), f / row[k]
             V, values = self.modes.vectors[:, :q], self.modes.values[:q]
-            lift = V @ ((values[-1] - values)[:, None] * (V.T @ x))
+            lift = V @ ((values[-1] - values)[:, None] * self.graph.inner(V, x))
             rest = (self.graph.L_N(x) + lift) / gamma - x - b
-            rest -= first @ (first.T @ rest)
-            worst = max(worst, float((np.linalg.norm(rest, axis=0) / sizes).max(initial=0.0)))
+            rest -= first @ self.graph.inner(first, rest)
+            worst = max(worst, float((self.graph.norms(rest) / sizes).max(initial=0.0)))
         return worst

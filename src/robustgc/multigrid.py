@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from robustgc.csr import CSR
 from robustgc.cycles import COARSE, Hierarchy
 from robustgc.graph import Graph, per_graph
-from robustgc.laplacian import Laplacian
+from robustgc.laplacian import Laplacian, laplacian_of
 from robustgc.outcome import (
     NotConvergedError,
     NotConvexError,
@@ -45,8 +45,9 @@ def run(graph: Graph, Y: Array, shifts: Shifts, tol: float, watch: Watch) -> Out
     for k, gamma in enumerate(gammas):
         if k == 0:  # what the eigenvectors know of the answer
             weights = 1.0 / (values - gamma)
-            x = vectors @ ((vectors.T @ b).T * np.where(weights > 0, weights, 0.0)).T
-        solution = _solved(graph, b, gamma, x, tol)
+            known = graph.inner(vectors, b)
+            x = vectors @ (known.T * np.where(weights > 0, weights, 0.0)).T
+        solution = solved(graph, b, gamma, x, tol, graph.v0[:, None])
         x = solution.f
         solutions.append(Solution(gamma * x, solution.residual, solution.n_iter))
         watch(k + 1, solution.residual, len(gammas))
@@ -54,18 +55,23 @@ def run(graph: Graph, Y: Array, shifts: Shifts, tol: float, watch: Watch) -> Out
     return Outcome(limit, residual, gammas, solutions, f"LOBPCG {steps} steps, solves {taken}")
 
 
-def _solved(graph: Graph, b: Array, gamma: float, x0: Array, tol: float) -> Solution:
-    """Solve ``(L_N - gamma I) x = b`` off v0 by conjugate gradients, from a guess."""
-    L = operator(graph)
+def solved(graph: Graph, b: Array, gamma: float, start: Array, tol: float, off: Array) -> Solution:
+    """Solve ``(L_N - gamma I) x = b`` off some modes, v0 among them, from a guess."""
+    if graph.spread is not None:
+        answer: Solution = graph.spread.solved(b, gamma, start, tol, off)
+        return answer
+    L, cycle = operator(graph), hierarchy(graph)
+
+    def project(x: Array) -> Array:
+        return np.asarray(x - off @ (off.T @ x))
 
     def apply(x: Array) -> Array:
-        return graph.P0(L(x) - gamma * x)
+        return project(L(x) - gamma * x)
 
-    cycle = hierarchy(graph)
     sizes = np.sqrt(np.einsum("i...,i...->...", b, b))
     try:
         x, n_iter = conjugate_gradients(
-            apply, b, cycle, graph.P0, goal=tol * sizes, limit=300, start=graph.P0(x0)
+            apply, b, cycle, project, goal=tol * sizes, limit=300, start=project(start)
         )
     except NotConvexError as failure:
         raise NotConvergedError("negative curvature: lambda_1 came out too large") from failure
@@ -81,6 +87,8 @@ def _solved(graph: Graph, b: Array, gamma: float, x0: Array, tol: float) -> Solu
 @per_graph
 def operator(graph: Graph, dtype: str = "float64") -> Laplacian:
     """Return ``L_N`` on all cores, of a piece by itself: the hierarchy has only its nodes."""
+    if graph.spread is not None:
+        return laplacian_of(graph, dtype)
     return Laplacian(graph if graph._nodes is None else Graph._trusted(graph.W), dtype)
 
 
@@ -99,7 +107,8 @@ def first_pairs(
     """
     key = f"first_pairs{pair, count}"
     if key not in graph._memo:
-        graph._memo[key] = _lobpcg(graph, pair, count, watch)
+        find = _lobpcg if graph.spread is None else graph.spread.first_pairs
+        graph._memo[key] = find(graph, pair, count, watch)
     found: tuple[Array, Array, float, int] = graph._memo[key]
     return found
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from robustgc.graph import Graph
 from robustgc.lanczos import Recurrences, Small
 from robustgc.laplacian import Laplacian
-from robustgc.memory import available
 from robustgc.multigrid import operator
 from robustgc.outcome import NotConvergedError, Watch, nobody
 from robustgc.weights import Array
@@ -34,7 +33,7 @@ def leading(
         Not even lambda_1 stands clear after the probe, or no label sees it.
     """
     L = operator(graph, dtype)
-    lanczos = Recurrences(L, Y, room=available() / 3)
+    lanczos = Recurrences(L, Y, room=graph.available() / 3)
     clear = _CLEAR[L.dtype.itemsize]
     first, check = 0, 4
     most = 0  # modes taken at once so far, and the Ritz pairs that gave them
@@ -108,14 +107,15 @@ def _rotated(
         weights = (small.S[:, chosen] * sizes[:, None]).astype(basis.dtype)
         vectors.append(np.asarray(basis.T @ weights, dtype=float))
     X = graph.P0(np.column_stack(vectors))
-    gram = X.T @ X
+    gram = graph.inner(X, X)
     size = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
     values, U = sla.eigh(gram / size / size[:, None])
     X = X @ (U[:, values > 1e-3] / np.sqrt(values[values > 1e-3]) / size[:, None])
     image = graph.L_N(X)
-    theta, turn = sla.eigh((X.T @ image + image.T @ X) / 2)
+    form = graph.inner(X, image)
+    theta, turn = sla.eigh((form + form.T) / 2)
     X, image = X @ turn, image @ turn
-    rest = np.linalg.norm(image - X * theta, axis=0)
+    rest = graph.norms(image - X * theta)
     good = rest <= 100 * clear * theta[0]
     keep = int(np.argmin(good)) if not good.all() else len(good)
     guard = smalls[-1]

@@ -50,11 +50,14 @@ class Question:
         """Whether there is anything to choose."""
         return self.eta is None or self.n_modes is None
 
-    def columns(self, n: int, weight: Array) -> Array:
+    def columns(self, graph: Graph, weight: Array) -> Array:
         """Return a column per class with the label weights."""
-        Y = np.zeros((n, self.n_classes))
-        Y[self.nodes, self.codes] = weight
-        return Y
+        return graph.placed(self.nodes, np.eye(self.n_classes)[self.codes] * weight[:, None])
+
+    def mass(self, weight: Array) -> Array:
+        """Return the sums of these columns, with those of other components."""
+        here = np.bincount(self.codes, weights=weight, minlength=self.n_classes)
+        return np.asarray(here + self.elsewhere)
 
 
 @dataclass(frozen=True)
@@ -115,10 +118,10 @@ class Ruling:
     @property
     def f(self) -> Array:
         """Decision values, a column per class."""
-        Y = self.question.columns(self.graph.n, self.weight)
-        mass = Y.sum(axis=0) + self.question.elsewhere
-        v0 = self.graph.v0
-        sums = self.sums + self.pulled[:, None, None] * np.outer(v0, v0 @ Y)
+        Y, v0 = self.question.columns(self.graph, self.weight), self.graph.v0
+        mass = self.question.mass(self.weight)
+        pull = np.outer(v0, self.graph.inner(v0, Y))
+        sums = self.sums + self.pulled[:, None, None] * pull
         there = mass > 0
         balanced = sums[0] / np.where(there, mass, 1.0) - np.outer(heights(self.graph), self.tilt)
         f = np.where(there, balanced * mass[there].mean(), 0.0) + sums[1]
@@ -134,14 +137,14 @@ class Ruling:
 
     def changed(self, question: Question, weight: Array) -> "Ruling":
         """Answer other labels with the same members: only the difference is solved for."""
-        before = self.question.columns(self.graph.n, self.weight)
-        after = question.columns(self.graph.n, weight)
-        difference = after - before
-        size = float(np.linalg.norm(difference))
+        before = self.question.columns(self.graph, self.weight)
+        difference = question.columns(self.graph, weight) - before
+        whole = float(np.linalg.norm(weight))
+        size = float(np.linalg.norm(self.graph.norms(difference)))
         fits = fits_of(self.graph, question, self.modes, self.fits.numbers)
         if size == 0.0:
             return replace(self, question=question, weight=weight, fits=fits, n_iter=0)
-        tol = min(1e-2, self.tol * float(np.linalg.norm(after)) / size)
+        tol = min(1e-2, self.tol * whole / size)
         filters = self.heldout.filters
         sums, residual, steps = filters.answer(difference, self.mix[:2], tol)
         return replace(
@@ -150,7 +153,7 @@ class Ruling:
             weight=weight,
             sums=self.sums + sums,
             fits=fits,
-            residual=max(self.residual, residual * size / float(np.linalg.norm(after))),
+            residual=max(self.residual, residual * size / whole),
             n_iter=steps,
             judged=self.verdict,
         )
@@ -164,7 +167,7 @@ def fits_of(graph: Graph, question: Question, modes: Modes, numbers: Sequence[in
 
 def heights(graph: Graph) -> Array:
     """Return sqrt(d), with which decision values grow, as 1 for the usual node."""
-    return np.asarray(np.sqrt(graph.d / np.median(graph.d)))
+    return np.asarray(np.sqrt(graph.d / graph.usual_degree))
 
 
 def votes(graph: Graph, nodes: NDArray[Any], most: float | None = 2.0) -> Array:
@@ -175,4 +178,4 @@ def votes(graph: Graph, nodes: NDArray[Any], most: float | None = 2.0) -> Array:
     """
     if most is None:
         return np.ones(len(nodes))
-    return np.asarray(np.minimum(most, 1.0 / heights(graph)[nodes]))
+    return np.asarray(np.minimum(most, 1.0 / graph.at(heights(graph), nodes)))

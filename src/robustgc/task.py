@@ -1,12 +1,14 @@
 """RobustGC component by component: what was asked, what was found, what a changed label changes."""
 
 import time
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.asked import Model
+from robustgc.audit import LabelIssues, judgement, label_issues
 from robustgc.auto import rule
 from robustgc.complement import Complement
 from robustgc.cost import COMMITTEE, refuse_if_too_large
@@ -20,18 +22,13 @@ from robustgc.transduction import Certificate
 from robustgc.weights import Array, Weights
 
 
-@dataclass(frozen=True)
-class Model:
-    """What the user fixed; None is to be chosen."""
+class Given(NamedTuple):
+    """The labels of one component: their places in it, their nodes, classes and sizes."""
 
-    eta: float | None
-    n_modes: int | None
-    balanced: bool
-
-    @property
-    def of_the_paper(self) -> bool:
-        """Whether this is the paper's model as it stands."""
-        return self.eta is not None and self.n_modes == 1 and not self.balanced
+    places: NDArray[Any]
+    nodes: NDArray[Any]
+    codes: NDArray[np.int64]
+    sizes: Array
 
 
 @dataclass(frozen=True)
@@ -46,6 +43,7 @@ class Piece:
     certificate: Certificate
     ruling: Ruling | None = None
     Y: Array | None = None  # of the paper's model: the columns that were answered
+    labelled: NDArray[Any] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 class Task:
@@ -82,30 +80,52 @@ class Task:
     ) -> tuple[Solution, Certificate]:
         """Answer one component; Y are its columns of +1 / -1 / 0."""
         nodes = np.arange(graph.n) if graph._nodes is None else np.asarray(graph._nodes)
-        key = int(nodes[0])
-        before = self._earlier.get(key)
+        codes = self.labels.codes[nodes]
+        labelled = np.flatnonzero(codes >= 0)
+        here = nodes[labelled]
+        before = self._earlier.get(int(nodes[0]))
+        given = Given(labelled, here, codes[labelled], self.sizes[here])
+        piece = self.answer(graph, Y, given, psd, options, before)
+        self.pieces[int(nodes[0])] = replace(piece, nodes=nodes)
+        return piece.solution, piece.certificate
+
+    def answer(
+        self,
+        graph: Graph,
+        Y: Array,
+        given: Given,
+        psd: bool,
+        options: Options,
+        before: Piece | None = None,
+    ) -> Piece:
+        """Answer one component from its labels."""
         graph = graph if before is None else before.graph
-        question, classes = self._question(nodes)
+        question, classes = self._question(given)
         if self.model.of_the_paper:
             assert self.model.eta is not None
             piece = self._by_the_paper(graph, Y, psd, options, question, before, self.model.eta)
         else:
             refuse_if_too_large(graph, COMMITTEE * question.n_classes, precision(graph, options)[0])
             piece = self._by_committee(graph, Y, psd, options, question, classes, before)
-        piece = replace(piece, nodes=nodes, classes=classes)
-        self.pieces[key] = piece
-        return piece.solution, piece.certificate
+        return replace(piece, labelled=given.nodes, classes=classes)
 
-    def _question(self, nodes: NDArray[Any]) -> tuple[Question, NDArray[Any]]:
-        codes = self.labels.codes[nodes]
-        labelled = np.flatnonzero(codes >= 0)
-        classes, local = np.unique(codes[labelled], return_inverse=True)
-        size = self.sizes[nodes[labelled]]
+    def issues(self, options: Options) -> LabelIssues:
+        """Return what all labels say of each other."""
+        given = np.flatnonzero(self.labels.codes >= 0)
+        found = (
+            judgement(self.ruling(piece, options), piece.labelled, piece.classes)
+            for piece in self.pieces.values()
+        )
+        return label_issues(found, given, self.labels.codes[given], self.labels.classes)
+
+    def _question(self, given: Given) -> tuple[Question, NDArray[Any]]:
+        classes, local = np.unique(given.codes, return_inverse=True)
+        size = given.sizes
         here = np.bincount(local, weights=size, minlength=len(classes))
         elsewhere = np.maximum(self._mass[classes] - here, 0.0)
         elsewhere[elsewhere < 1e-9 * self._mass.max()] = 0.0
         question = Question(
-            labelled,
+            given.places,
             local.astype(np.int64),
             len(classes),
             size,
@@ -128,18 +148,16 @@ class Task:
         eta: float,
     ) -> Piece:
         """Solve Theorem 1's system; after a change of labels, for the difference only."""
-        sizes = np.zeros(graph.n)
-        sizes[question.nodes] = question.size
-        Y = Y * sizes[:, None]
+        Y = Y * graph.placed(question.nodes, question.size)[:, None]
         nothing = np.empty(0)
         if before is not None and before.Y is not None and graph.n > SMALL:
             old = before.certificate
             tol, change = precision(graph, options)[1], Y - before.Y
-            size = float(np.linalg.norm(change)) / float(np.linalg.norm(Y))
+            size = float(np.linalg.norm(graph.norms(change)) / np.linalg.norm(graph.norms(Y)))
             f, residual, steps = before.solution.f, old.residual, 0
             if size:
                 dtype = precision(graph, options)[0]
-                rest = Complement(graph, np.empty((graph.n, 0)), old.lambda_1, dtype)
+                rest = Complement(graph, np.empty((graph.rows, 0)), old.lambda_1, dtype)
                 gammas, share = np.array([old.gamma]), np.array([[old.gamma]])
                 x, measured, steps = rest.mixed(change, gammas, share, min(1e-2, tol / size))
                 f, residual = f + x[0], max(residual, measured * size)

@@ -144,25 +144,40 @@ def transduce(
             continue
         graph = Graph._trusted(W, None if count == 1 else nodes, d[nodes])
         solution, certificates[int(c)] = model(graph, Y[nodes])
-        f[nodes] = solution.f
-        if f.shape[1] > 1:  # a class without a label here cannot be the answer
-            for k in np.setdiff1d(np.arange(f.shape[1]), present):
-                f[nodes, k] = -np.inf
-        # Beside a node of high degree, a small f may be a clear answer: f grows with sqrt(d).
-        smooth: Array = solution.f / (
-            1.0 if certificates[int(c)].smooth else graph._sqrt_d[:, None]
-        )
-        # What an iteration leaves undecided: its residual, spread over the nodes.
-        spread = solution.residual * float(np.sqrt(np.mean(smooth**2))) if rounding else 0.0
-        tie = max(rounding * max(float(smooth.max()), -float(smooth.min())), spread)
-        if f.shape[1] > 1:
-            smooth[:, np.setdiff1d(np.arange(f.shape[1]), present)] = -np.inf
-        decided = decide(smooth, tie)
-        codes[nodes] = decided
+        plain = certificates[int(c)].smooth
+        f[nodes], codes[nodes] = answered(graph, solution, present, plain, rounding)
         reasons[nodes] = DECIDED
-        if decided.min() < 0:
-            reasons[nodes] = np.where(decided >= 0, reasons[nodes], TIE)
+        if codes[nodes].min() < 0:
+            reasons[nodes] = np.where(codes[nodes] >= 0, reasons[nodes], TIE)
     return Transduction(f, codes, reasons, number, certificates, constants, d)
+
+
+def answered(
+    graph: Graph, solution: Solution, present: NDArray[Any], plain: bool, rounding: float
+) -> tuple[Array, NDArray[np.int64]]:
+    """Return decision values and class codes from the solution on one component.
+
+    Parameters
+    ----------
+    present : ndarray of int
+        The classes with a label there; no other can be the answer.
+    plain : bool
+        Whether f itself varies slowly, rather than f / sqrt(d).
+    rounding : float
+        As in `transduce`.
+    """
+    f = solution.f
+    # Beside a node of high degree, a small f may be a clear answer: f grows with sqrt(d).
+    smooth = np.asarray(f / (1.0 if plain else graph._sqrt_d[:, None]))
+    tie = 0.0
+    if rounding:  # an iteration leaves undecided its residual, spread over the nodes
+        mean = float(graph.dots(smooth, smooth).sum()) / (graph.n * f.shape[1])
+        tie = max(rounding * graph.largest(smooth), solution.residual * float(np.sqrt(mean)))
+    if f.shape[1] > 1 and len(present) < f.shape[1]:
+        absent = np.setdiff1d(np.arange(f.shape[1]), present)
+        f = f.copy()
+        f[:, absent] = smooth[:, absent] = -np.inf
+    return f, decide(smooth, tie)
 
 
 class _Pieces:

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from robustgc import parallel
-from robustgc.mpi.exchange import swap
+from robustgc.mpi.routing import swap
 from robustgc.mpi.text import Text, swap_text
 from robustgc.mpi.world import together
 

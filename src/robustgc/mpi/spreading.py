@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from robustgc import parallel
 from robustgc.io.assembling import DirectedError, Found, directed, entry_type, merged, packed
-from robustgc.mpi.exchange import swap
 from robustgc.mpi.naming import Numbered
+from robustgc.mpi.routing import swap
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import together
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from robustgc import parallel
-from robustgc.mpi.exchange import swap
+from robustgc.mpi.routing import swap
 
 
 class Text(NamedTuple):

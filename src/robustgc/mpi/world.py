@@ -1,10 +1,14 @@
-"""The ranks: who is there, how an error of one becomes the error of all, how much memory each has."""
+"""The ranks: who is there, the error of one as the error of all, the memory that each has."""
 
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from robustgc import memory, parallel
 
@@ -19,12 +23,17 @@ class MissingMPIError(ImportError):
     """The libraries of the engine are not installed."""
 
 
+def library() -> Any:
+    """Return the module of MPI itself."""
+    return _imported("mpi4py.MPI")
+
+
 @cache
 def world() -> Any:
     """Return the communicator of all ranks."""
-    MPI = _imported("mpi4py.MPI")
-    comm = MPI.COMM_WORLD
-    beside = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    mpi = library()
+    comm = mpi.COMM_WORLD
+    beside = comm.Split_type(mpi.COMM_TYPE_SHARED)
     if beside.size > 1 and "ROBUSTGC_NUM_THREADS" not in os.environ:
         # Ranks on one machine share its cores: one thread each, unless there are cores to spare.
         threads = max(1, parallel.n_threads() // beside.size)
@@ -35,7 +44,7 @@ def world() -> Any:
 
 @cache
 def _beside_key() -> int:
-    return int(_imported("mpi4py.MPI").Comm.Create_keyval())
+    return int(library().Comm.Create_keyval())
 
 
 @cache
@@ -56,19 +65,17 @@ def slepc() -> Any:
 
 
 def _imported(name: str) -> Any:
-    from importlib import import_module
-
     try:
         return import_module(name)
     except ImportError as failure:
-        raise MissingMPIError(INSTALL.format(name=name.split(".")[0])) from failure
+        raise MissingMPIError(INSTALL.format(name=name.split(".", maxsplit=1)[0])) from failure
 
 
 def available(comm: Any) -> float:
     """Return the bytes that every rank can take: those of the one that has least."""
-    MPI = _imported("mpi4py.MPI")
     beside = comm.Get_attr(_beside_key())
-    return float(comm.allreduce(memory.available() / (beside.size if beside else 1), MPI.MIN))
+    share = memory.available() / (beside.size if beside else 1)
+    return float(comm.allreduce(share, library().MIN))
 
 
 @contextmanager
@@ -88,13 +95,22 @@ def together(comm: Any) -> Iterator[None]:
         raise failure
     for rank, other in enumerate(first):
         if other is not None:
-            raise _again(*other, rank)
+            raise _again(other[0], f"rank {rank}: {other[1]}")
 
 
-def _again(kind: Callable[..., Exception], text: str, rank: int) -> Exception:
+def _again(kind: Callable[..., Exception], said: str) -> Exception:
     """Return an error as another rank has it, of the same kind where that takes a text."""
-    said = f"rank {rank}: {text}"
     try:
         return kind(said)
     except TypeError:
         return RuntimeError(said)
+
+
+def total(comm: Any, values: Any) -> NDArray[Any]:
+    """Return the sum of an array, or a number, over all ranks: the same bits on each."""
+    mine = np.ascontiguousarray(values)
+    if comm.size == 1:
+        return mine
+    found = np.empty_like(mine)
+    comm.Allreduce(mine, found)
+    return found

@@ -1,0 +1,126 @@
+"""The first eigenpairs of ``L_N`` by SLEPc, with v0 as its deflation space."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robustgc.mpi.matrices import by_products, multigrid_of, nearly_laplacian, vector
+from robustgc.mpi.world import petsc, slepc
+from robustgc.outcome import NotConvergedError, Watch
+from robustgc.weights import Array
+
+if TYPE_CHECKING:
+    from robustgc.mpi.spread_graph import SpreadGraph
+
+_STEPS = 200  # of the preconditioned solvers
+_RESTARTS = 30  # of Krylov-Schur: a probe, not a siege
+_LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
+
+Pairs = tuple[Array, Array, float, int]
+
+
+def preconditioned(graph: "SpreadGraph", pair: float, count: int, watch: Watch) -> Pairs:
+    """Return the first pairs where Krylov spaces stall: values, vectors, residual, steps.
+
+    LOBPCG with multigrid, then generalised Davidson: the first fails at times.
+
+    Parameters
+    ----------
+    pair : float
+        Residual to reach, beside every value.
+    """
+    tried = []
+    for kind in ("lobpcg", "gd"):
+        try:
+            return _run(graph, kind, pair, count, graph.v0[:, None], watch)
+        except NotConvergedError as failure:
+            tried.append(f"{kind}: {failure}")
+        except petsc().Error as failure:
+            tried.append(f"{kind}: PETSc's error {failure.ierr}")
+    raise NotConvergedError("; ".join(tried))
+
+
+def packed(values: Array, V: Array, residual: float, steps: int) -> dict[str, Array]:
+    """Return pairs as arrays, for a file."""
+    return {"values": values, "vectors": V, "about": np.array([residual, steps])}
+
+
+def unpacked(arrays: dict[str, Array]) -> Pairs:
+    """Return the pairs of such arrays."""
+    residual, steps = arrays["about"].tolist()
+    return arrays["values"], arrays["vectors"], residual, int(steps)
+
+
+def krylov_schur(graph: "SpreadGraph", pair: float, count: int, watch: Watch) -> Pairs:
+    """Return the same by Krylov-Schur, where it does not stall.
+
+    One start vector shows one direction of a repeated eigenvalue: more are looked for off what was
+    found, until nothing there is below the last value kept.
+    """
+    values, V, residual, steps = _run(graph, "krylovschur", pair, count, graph.v0[:, None], watch)
+    while count > 1:
+        off = np.column_stack([graph.v0, V])
+        more, extra, rest, taken = _run(graph, "krylovschur", pair, 1, off, watch)
+        steps += taken
+        if more[0] >= values[-1] * (1 - 1e-9):
+            break
+        order = np.argsort(np.append(values, more[0]), kind="stable")[:count]
+        values, V = np.append(values, more[0])[order], np.column_stack([V, extra])[:, order]
+        residual = max(residual, rest)
+    return values, V, residual, steps
+
+
+def _run(
+    graph: "SpreadGraph", kind: str, pair: float, count: int, off: Array, watch: Watch
+) -> Pairs:
+    eps = slepc().EPS().create(comm=graph.comm)
+    eps.setOperators(by_products(graph, graph.operator("float64")))
+    eps.setProblemType(slepc().EPS.ProblemType.HEP)
+    eps.setWhichEigenpairs(slepc().EPS.Which.SMALLEST_REAL)
+    eps.setDeflationSpace([vector(graph, column) for column in off.T])
+    eps.setType(kind)
+    eps.setConvergenceTest(slepc().EPS.Conv.REL)
+    eps.setTolerances(pair, _RESTARTS if kind == "krylovschur" else _STEPS)
+    if kind == "krylovschur":
+        eps.setDimensions(count, max(40, 2 * count + 1))
+    else:
+        eps.setDimensions(count)
+        transform = eps.getST()
+        transform.setType("precond")
+        transform.setPreconditionerMat(nearly_laplacian(graph))
+        transform.getKSP().setType("preonly")
+        multigrid_of(graph, transform.getKSP().getPC())
+    if kind == "lobpcg":
+        eps.setLOBPCGBlockSize(count + 2)  # the last of a block converge late
+
+    def monitor(solver: Any, step: int, done: int, values: Any, errors: Any) -> None:
+        watch(step, float(errors[min(done, len(errors) - 1)]) if len(errors) else np.nan, np.inf)
+
+    eps.setMonitor(monitor)
+    eps.solve()
+    steps, found = eps.getIterationNumber(), eps.getConverged()
+    if found < count:
+        eps.destroy()
+        raise NotConvergedError(f"{found} of {count} eigenpairs after {steps} steps")
+    V = np.empty((graph.rows, count))
+    x = vector(graph, graph.v0)
+    values = np.array([eps.getEigenpair(k, x).real for k in range(count)])
+    for k in range(count):
+        eps.getEigenpair(k, x)
+        V[:, k] = x.array_r
+    eps.destroy()
+    return _checked(graph, values, V, pair, steps)
+
+
+def _checked(graph: "SpreadGraph", values: Array, V: Array, pair: float, steps: int) -> Pairs:
+    """Measure the pairs on the matrix itself."""
+    order = np.argsort(values, kind="stable")
+    values, V = values[order], graph.P0(V[:, order])
+    V /= graph.norms(V)
+    if values[0] < 2 * _LEAST:
+        raise NotConvergedError(f"lambda_1 = {values[0]:.1e} is at the level of rounding")
+    rest = float((graph.norms(graph.L_N(V) - V * values) / values).max())
+    slant = float(np.abs(graph.inner(V, V) - np.eye(len(values))).max())
+    if rest > 10 * pair or slant > 1e-6:
+        raise NotConvergedError(f"residual {rest:.1e}, inner products {slant:.1e} off")
+    return values, V, rest, steps

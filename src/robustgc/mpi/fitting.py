@@ -1,0 +1,245 @@
+"""RobustGC on rows that are spread over ranks: the steps of `transduce`, component by component.
+
+Large components are answered by all ranks together. Small ones, which are solved in full, go whole
+to one rank each, and are answered side by side.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc.asked import Model
+from robustgc.audit import Judgement, LabelIssues, judgement, label_issues
+from robustgc.engines import Attempt, Options
+from robustgc.graph import SMALL
+from robustgc.labels import Labels, encode
+from robustgc.lifted import MEDIUM
+from robustgc.mpi.pieces import Pieces, extracted, find_pieces
+from robustgc.mpi.share import Share
+from robustgc.mpi.small import answer_apart
+from robustgc.mpi.spread_graph import Arrays, Keeper, SpreadGraph, made
+from robustgc.mpi.world import library, total
+from robustgc.outcome import NotConvergedError
+from robustgc.task import Given, Piece, Task
+from robustgc.transduction import (
+    DECIDED,
+    ISOLATED,
+    NO_LABEL,
+    ONE_CLASS,
+    TIE,
+    Certificate,
+    Transduction,
+    answered,
+)
+from robustgc.weights import Array
+
+_ROUNDING = 64 * float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The answer of one rank, and what all have in common.
+
+    Attributes
+    ----------
+    share : Share
+    labels : Labels
+        The classes; the codes of the own rows, -1 where there is no label.
+    answer : Transduction
+        Of the own rows; components numbered over all ranks, certificates of all of them.
+    """
+
+    share: Share
+    labels: Labels
+    answer: Transduction
+    _judge: Callable[[], LabelIssues]
+
+    @cached_property
+    def issues(self) -> LabelIssues:
+        """Every given label with its suspicion, on every rank; all ranks ask for it together."""
+        return self._judge()
+
+    @cached_property
+    def spread(self) -> float:
+        """Root mean square of the finite decision values over all ranks; all ask together."""
+        f = self.answer.f
+        known, comm = f[np.isfinite(f)], self.share.comm
+        largest = comm.allreduce(float(np.abs(known).max(initial=0.0)), library().MAX) or 1.0
+        squares, count = total(comm, np.array([np.sum((known / largest) ** 2), known.size]))
+        return float(largest * (np.sqrt(squares / max(count, 1)) or 1.0))
+
+
+def fit(
+    share: Share,
+    nodes: NDArray[np.int64],
+    values: Any,
+    *,
+    sizes: Array | None = None,
+    model: Model,
+    options: Options,
+    keep: Keeper = made,
+) -> Fitted:
+    """Answer for all nodes; called by all ranks together.
+
+    Parameters
+    ----------
+    share : Share
+        Rows that have been checked.
+    nodes : ndarray of int
+        The labelled nodes, numbered over all ranks; the same on every rank.
+    values : sequence
+        Their classes.
+    sizes : ndarray
+        How much each counts.
+    model : Model
+    options : Options
+    keep : callable
+        As in `SpreadGraph`.
+    """
+    order = np.argsort(nodes, kind="stable")
+    given = encode(np.asarray(values, dtype=object), n_nodes=len(nodes), unlabeled="")
+    given = replace(given, codes=given.codes[order])
+    sizes = np.ones(len(nodes)) if sizes is None else sizes[order]
+    return fit_codes(share, nodes[order], given, sizes, model, options, keep)
+
+
+def fit_codes(
+    share: Share,
+    nodes: NDArray[np.int64],
+    given: Labels,
+    sizes: Array,
+    model: Model,
+    options: Options,
+    keep: Keeper = made,
+    psd: bool = False,
+) -> Fitted:
+    """Answer from labels whose nodes ascend; `given` has a code for each of them."""
+    return _Fit(share, nodes, given, sizes, model, options, keep, psd).run()
+
+
+class _Fit:
+    def __init__(
+        self,
+        share: Share,
+        nodes: NDArray[np.int64],
+        given: Labels,
+        sizes: Array,
+        model: Model,
+        options: Options,
+        keep: Keeper,
+        psd: bool,
+    ) -> None:
+        self.share, self.nodes, self.given, self.sizes = share, nodes, given, sizes
+        self.options, self.keep, self.psd = options, keep, psd
+        whole = SpreadGraph(share)
+        self.whole, self.halo = whole, whole.halo
+        self.pieces: Pieces = find_pieces(share, self.halo, whole.d)
+        self.of_labels = whole.at(self.pieces.number, nodes)
+        self.task = Task(None, given, sizes, model)
+        codes = np.full(share.rows, -1, dtype=np.int64)
+        here = (nodes >= share.first) & (nodes < share.first + share.rows)
+        codes[nodes[here] - share.first] = given.codes[here]
+        self.labels = replace(given, codes=codes)
+        self.Y = self.labels.columns()
+        self.f = np.full(self.Y.shape, np.nan)
+        self.codes = np.full(share.rows, -1, dtype=np.int64)
+        self.reasons = np.empty(share.rows, dtype=object)
+        self.reasons.fill(NO_LABEL)
+        self.reasons[self.pieces.size == 1] = ISOLATED
+        self.certificates: dict[int, Certificate] = {}
+        self.constants: dict[int, Array] = {}
+        self.solved: list[Piece] = []  # by all ranks
+        self.judged: list[Callable[[], Judgement]] = []  # by this one
+
+    def run(self) -> Fitted:
+        sizes = self.whole.at(self.pieces.size, self.nodes)
+        small = []
+        for c, first in zip(*np.unique(self.of_labels, return_index=True), strict=True):
+            present = np.unique(self.given.codes[self.of_labels == c])
+            if len(present) == 1:
+                self._one_class(int(c), int(present[0]))
+            elif sizes[first] <= SMALL:
+                small.append(int(c))
+            else:
+                self._together(int(c), present)
+        self._apart(small)
+        certificates = dict(sorted(self.certificates.items()))
+        answer = Transduction(
+            self.f,
+            self.codes,
+            self.reasons,
+            self.pieces.number,
+            certificates,
+            self.constants,
+            self.whole.d,
+        )
+        return Fitted(self.share, self.labels, answer, self._issues)
+
+    def _one_class(self, c: int, code: int) -> None:
+        row = replace(self.given, codes=np.array([code])).columns()[0]
+        mine = self.pieces.number == c
+        self.f[mine] = self.constants[c] = row
+        self.codes[mine], self.reasons[mine] = code, ONE_CLASS
+
+    def _together(self, c: int, present: NDArray[Any]) -> None:
+        """Answer one component by all ranks; where that fails, a small enough one by one rank."""
+        graph, rows, places = self._graph(c)
+        chosen = self.of_labels == c
+        given = Given(places, self.nodes[chosen], self.given.codes[chosen], self.sizes[chosen])
+        try:
+            piece = self.task.answer(graph, self.Y[rows], given, self.psd, self.options)
+        except NotConvergedError as failure:
+            if graph.n > MEDIUM:
+                raise
+            self._apart([c], Attempt("all ranks", f"{graph.n} nodes", str(failure), 0.0))
+            return
+        self.solved.append(piece)
+        self.certificates[c] = piece.certificate
+        self.f[rows], self.codes[rows] = answered(graph, piece.solution, present, False, _ROUNDING)
+        self.reasons[rows] = np.where(self.codes[rows] >= 0, DECIDED, TIE)
+
+    def _graph(self, c: int) -> tuple[SpreadGraph, NDArray[Any], NDArray[Any]]:
+        """Return a component as a graph, its own rows, and the places of its labels in it."""
+        chosen = self.of_labels == c
+        if self.pieces.count == 1:
+            self.whole.keep = self._named(c)
+            return self.whole, np.arange(self.share.rows), self.nodes
+        mine = self.pieces.number == c
+        share, rows = extracted(self.share, self.halo, mine)
+        place = np.full(self.share.rows, -1, dtype=np.int64)
+        place[rows] = np.arange(share.first, share.first + len(rows))
+        places = self.whole.at(place, self.nodes[chosen])
+        return SpreadGraph(share, self.whole.d[rows], self._named(c)), rows, places
+
+    def _named(self, c: int) -> Keeper:
+        keep = self.keep
+
+        def kept(name: str, make: Callable[[], Arrays]) -> Arrays:
+            return keep(f"{name}-{c}", make)
+
+        return kept
+
+    def _apart(self, chosen: list[int], tried: Attempt | None = None) -> None:
+        """Answer some components by one rank each."""
+        if not chosen:
+            return
+        apart = answer_apart(self, chosen, tried)
+        self.certificates |= apart.certificates
+        self.judged += apart.judged
+        rows = apart.rows
+        self.f[rows], self.codes[rows] = apart.f, apart.codes
+        self.reasons[rows] = np.where(apart.codes >= 0, DECIDED, TIE)
+
+    def _issues(self) -> LabelIssues:
+        found = [
+            judgement(self.task.ruling(piece, self.options), piece.labelled, piece.classes)
+            for piece in self.solved
+        ]
+        mine = [judge() for judge in self.judged]
+        for others in self.share.comm.allgather(mine):
+            found += others
+        return label_issues(found, self.nodes, self.given.codes, self.given.classes)

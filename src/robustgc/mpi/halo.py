@@ -1,0 +1,79 @@
+"""What the rows of a rank need of other ranks' node values, and how it gets there."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc import parallel
+from robustgc.csr import CSR
+from robustgc.mpi.routing import exchange
+from robustgc.mpi.share import Share
+
+
+class Halo:
+    """The rows of a rank with their columns numbered anew: own nodes first, then those of others.
+
+    Parameters
+    ----------
+    share : Share
+
+    Attributes
+    ----------
+    W : CSR
+        The rows; columns from ``rows`` on are those of other ranks.
+    ghosts : ndarray of int
+        The numbers, over all ranks, of these, ascending.
+    bounds : ndarray of int, shape (ranks + 1,)
+        The first row of every rank, and the number of all.
+    """
+
+    def __init__(self, share: Share) -> None:
+        self.comm, self.rows = share.comm, share.rows
+        self.bounds = np.array([*self.comm.allgather(share.first), share.n], dtype=np.int64)
+        self.W, self.ghosts = _renumbered(share)
+        cuts = np.searchsorted(self.ghosts, self.bounds)
+        self._wanted = np.diff(cuts)  # of every rank
+        self._given = np.empty_like(self._wanted)
+        self.comm.Alltoall(self._wanted, self._given)
+        asked = np.empty(int(self._given.sum()), dtype=np.int64)
+        exchange(self.comm, self.ghosts, self._wanted, asked, self._given)
+        self._send = asked - share.first
+        self._room: dict[tuple[int, str], NDArray[Any]] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the rows and of what is kept for the exchange."""
+        return int(self.W.nbytes + self.ghosts.nbytes + self._send.nbytes)
+
+    def extended(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return node values (rows, columns) with those of other ranks below; kept for reuse."""
+        columns = X.shape[1]
+        key = (columns, X.dtype.char)
+        if key not in self._room:
+            self._room = {key: np.empty((self.rows + len(self.ghosts), columns), X.dtype)}
+        whole = self._room[key]
+        whole[: self.rows] = X
+        if self.comm.size > 1:
+            sizes, counts = self._given * columns, self._wanted * columns
+            exchange(self.comm, X[self._send], sizes, whole[self.rows :], counts)
+        return whole
+
+    def values(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Return a value for every column of the rows: own nodes, then those of others."""
+        return self.extended(x[:, None])[:, 0].copy()
+
+
+def _renumbered(share: Share) -> tuple[CSR, NDArray[np.int64]]:
+    loops = parallel.loops("_halo")
+    first, last = share.first, share.first + share.rows
+    bits = np.zeros(-(-share.n // 64), dtype=np.uint64)
+    before = np.empty(len(bits) + 1, dtype=np.int64)
+    loops.mark(share.indices, first, last, bits)
+    loops.count(bits, before)
+    ghosts = np.empty(int(before[-1]), dtype=np.int64)
+    loops.listed(bits, ghosts)
+    small = share.rows + len(ghosts) < 2**31
+    indices = np.empty(len(share.indices), dtype=np.int32 if small else np.int64)
+    loops.renumber(share.indices, first, last, bits, before, indices)
+    return CSR(share.indptr, indices, share.data), ghosts

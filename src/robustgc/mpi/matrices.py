@@ -1,0 +1,112 @@
+"""Node values and Laplacians as PETSc has them."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from robustgc.graph import per_graph
+from robustgc.mpi.world import library, petsc
+from robustgc.outcome import NotConvergedError
+from robustgc.weights import Array
+
+if TYPE_CHECKING:
+    from robustgc.mpi.spread_graph import SpreadGraph
+
+_LITTLE = 1e-8  # added to L_N beside its largest eigenvalue: nearly the pseudo-inverse off v0
+
+
+def vector(graph: "SpreadGraph", x: Array) -> Any:
+    """Return node values as a vector."""
+    found = petsc().Vec().createMPI((graph.rows, graph.n), comm=graph.comm)
+    found.array[:] = x
+    return found
+
+
+class Product:
+    """A symmetric operator as PETSc calls it: by its products."""
+
+    def __init__(self, apply: Callable[[Array], Array]) -> None:
+        self._apply = apply
+
+    def mult(self, matrix: Any, x: Any, y: Any) -> None:
+        """Store the product with x in y."""
+        y.array[:] = self._apply(x.array_r)
+
+    def apply(self, pc: Any, x: Any, y: Any) -> None:
+        """Store the same: of a preconditioner."""
+        y.array[:] = self._apply(x.array_r)
+
+
+def by_products(graph: "SpreadGraph", apply: Callable[[Array], Array]) -> Any:
+    """Return an operator on node values as a matrix."""
+    size = ((graph.rows, graph.n), (graph.rows, graph.n))
+    found = petsc().Mat().createPython(size, Product(apply), comm=graph.comm)
+    found.setOption(petsc().Mat.Option.SYMMETRIC, True)
+    found.setUp()
+    return found
+
+
+@per_graph
+def laplacian_matrix(graph: "SpreadGraph", shift: float) -> Any:
+    """Return ``L_N + shift I`` with its entries; v0 is told to be nearly its null vector."""
+    W, rows, first = graph.halo.W, graph.rows, graph.first
+    _check_count(graph, W.nnz + rows)
+    numbers = np.concatenate([np.arange(first, first + rows), graph.halo.ghosts])
+    scale = 1.0 / np.sqrt(graph.halo.values(graph.d))
+    row = np.repeat(np.arange(rows), np.diff(W.indptr))
+    weights = np.ones(W.nnz) if W.data is None else W.data
+    between = W.indices != row
+    row, column, weights = row[between], W.indices[between], weights[between]
+    off = np.bincount(row, weights=weights, minlength=rows)
+    values = np.concatenate([-weights * scale[row] * scale[column], off * scale[:rows] ** 2])
+    places = (
+        np.concatenate([row, np.arange(rows)]),
+        np.concatenate([numbers[column], numbers[:rows]]),
+    )
+    own = sp.csr_array((values, places), shape=(rows, graph.n))
+    own.sort_indices()
+    integer = petsc().IntType
+    csr = (own.indptr.astype(integer), own.indices.astype(integer), own.data)
+    size = ((rows, graph.n), (rows, graph.n))
+    found = petsc().Mat().createAIJ(size, csr=csr, comm=graph.comm)
+    if shift:
+        found.shift(shift)
+    found.setOption(petsc().Mat.Option.SYMMETRIC, True)
+    near = petsc().NullSpace().create(vectors=[vector(graph, graph.v0)], comm=graph.comm)
+    found.setNearNullSpace(near)
+    return found
+
+
+def _check_count(graph: "SpreadGraph", entries: int) -> None:
+    most = np.iinfo(petsc().IntType).max
+    largest = graph.comm.allreduce(max(int(entries), graph.n), library().MAX)
+    if largest > most:
+        raise NotConvergedError(
+            f"multigrid would need numbers up to {largest}, and this PETSc counts to {most}: use "
+            "more ranks, or a PETSc with 64-bit indices"
+        )
+
+
+def nearly_laplacian(graph: "SpreadGraph") -> Any:
+    """Return ``L_N`` with a little on its diagonal: what multigrid is set up for."""
+    return laplacian_matrix(graph, 2 * _LITTLE)
+
+
+def multigrid_of(graph: "SpreadGraph", pc: Any) -> Any:
+    """Make a preconditioner of PETSc multigrid for `nearly_laplacian`."""
+    pc.setType("gamg")
+    pc.setUseAmat(False)  # after the type; else it smooths with the matrix that is solved
+    return pc
+
+
+@per_graph
+def cycle(graph: "SpreadGraph") -> Any:
+    """Return a multigrid cycle, nearly the pseudo-inverse of ``L_N``, set up once."""
+    pc = petsc().PC().create(comm=graph.comm)
+    matrix = nearly_laplacian(graph)
+    pc.setOperators(matrix, matrix)
+    multigrid_of(graph, pc)
+    pc.setUp()
+    return pc
