@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robustgc.mpi import spreading
+from robustgc.mpi import edge_parts, spreading
 from robustgc.mpi.reading import read_share
 from robustgc.mpi.world import world
 
@@ -14,7 +14,20 @@ comm = world()
 spreading.EDGES = 50  # so that edges go in several rounds
 
 
+read_piece, edges_read = edge_parts.Piece.read, []
+
+
+def counting(piece, columns):
+    edges = read_piece(piece, columns)
+    edges_read.append(0 if edges is None else len(edges.ends[0]))
+    return edges
+
+
+edge_parts.Piece.read = counting
+
+
 def found(path, options):
+    edges_read.clear()
     try:
         read = read_share(Path(path), comm, **options)
     except Exception as error:
@@ -30,6 +43,7 @@ def found(path, options):
         "rows": share.rows,
         "n": share.n,
         "nbytes": share.nbytes,
+        "read": edges_read[:],
         "unit": share.data is None,
         "notes": read.notes,
         "names": own.tolist(),

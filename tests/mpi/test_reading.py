@@ -104,6 +104,20 @@ def test_no_rank_has_more_than_its_share(results, case):
         assert sum(sizes) < 1.1 * whole
 
 
+def test_every_edge_is_read_by_one_rank(results):
+    found, expected = results
+    edges = expected["one parquet file of many groups"].n_edges
+    counts = [sum(rank["read"]) for rank in found[3]["one parquet file of many groups"]]
+    assert sum(counts) == edges
+    assert max(counts) <= edges / 3 + 7  # 7 rows in a group
+    for n in (2, 3):
+        files = [rank["read"] for rank in found[n]["uneven"]]
+        assert sum(map(sum, files)) == expected["uneven"].n_edges
+        assert [len(some) for some in files] == [6 // n] * n
+    assert [len(rank["read"]) for rank in found[3]["one text file"]] == [1, 0, 0]
+    assert not any(rank["read"] for rank in found[3]["graph folder"])
+
+
 def test_a_rank_without_rows(results):
     rows = [rank["rows"] for rank in results[0][3]["two nodes"]]
     assert sum(rows) == 2

@@ -116,7 +116,10 @@ def joined(comm: Any, found: list[Edges | None], where: str) -> Part:
         said.append(f"{empty} file{'s' * (empty > 1)} without rows")
     as_text = any(rank[2] for rank in every)
     with together(comm):
-        return Part(_ends(some, bool(weighted)), _names(some, as_text), tuple(said))
+        names, places = _names([_numbers(edges.names) for edges in some], as_text)
+        kind = np.int32 if len(names) < 2**31 else np.int64
+        edges = _ends(some, [place.astype(kind) for place in places], bool(weighted))
+        return Part(edges, names, tuple(said))
 
 
 def _numbers(names: Any) -> Any:
@@ -128,30 +131,29 @@ def _numbers(names: Any) -> Any:
     return names.astype(np.int64, copy=False)
 
 
-def _names(some: list[Edges], as_text: bool) -> Any:
-    names = [_numbers(edges.names) for edges in some]
+def _names(every: list[Any], as_text: bool) -> tuple[Any, list[NDArray[Any]]]:
+    """Return the names of several tables, every one once, and the places of each table's names."""
     if not as_text:
-        return np.concatenate([np.empty(0, dtype=np.int64), *names])
-    texts = [pa.array(part).cast(pa.large_string()) if isinstance(part, np.ndarray) else part
-             for part in names]  # fmt: skip
-    return pa.chunked_array(texts, type=pa.large_string()).combine_chunks()
+        names = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *every]))
+        return names, [np.searchsorted(names, some) for some in every]
+    texts = [
+        pa.array(some).cast(pa.large_string()) if isinstance(some, np.ndarray) else some
+        for some in every
+    ]
+    coded = pa.chunked_array(texts, type=pa.large_string()).dictionary_encode()
+    if not coded.num_chunks:
+        return pa.array([], type=pa.large_string()), []
+    coded = coded.unify_dictionaries()
+    return coded.chunk(0).dictionary, [np.asarray(chunk.indices) for chunk in coded.chunks]
 
 
-def _ends(some: list[Edges], weighted: bool) -> Ends:
-    """Return the edges of several tables, their nodes numbered through."""
-    starts = np.cumsum([0] + [len(edges.names) for edges in some])
-    kind = np.dtype(np.int32 if starts[-1] < 2**31 else np.int64)
+def _ends(some: list[Edges], places: list[NDArray[Any]], weighted: bool) -> Ends:
+    """Return the edges of several tables together, by the places of their nodes."""
     columns: list[NDArray[Any]] = []
     for end in (0, 1):
-        out = np.empty(sum(len(edges.ends[end]) for edges in some), dtype=kind)
-        at = 0
-        for edges, start in zip(some, starts.tolist(), strict=False):
-            part = out[at : at + len(edges.ends[end])]
-            np.add(edges.ends[end], start, out=part, casting="unsafe")
-            at += len(part)
-        columns.append(out)
-    weights = None
-    if weighted:
-        every = [e.weights for e in some if e.weights is not None]
-        weights = np.concatenate([np.empty(0), *every])
-    return Ends(columns[0], columns[1], weights)
+        pairs = zip(some, places, strict=True)
+        parts = [place[edges.ends[end]] for edges, place in pairs]
+        columns.append(np.concatenate([np.empty(0, dtype=np.int32), *parts]))
+    weights = [edges.weights for edges in some if edges.weights is not None]
+    every = np.concatenate([np.empty(0), *weights]) if weighted else None
+    return Ends(columns[0], columns[1], every)

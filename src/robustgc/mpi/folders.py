@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc import parallel
+from robustgc.build import index_type
 from robustgc.csr import CSR
 from robustgc.io.graph_files import folder_names
 from robustgc.io.opening import InputError
@@ -53,9 +54,12 @@ def _own(comm: Any, graph: CSR, first: int, last: int) -> Share:
     indices = _read(graph.indices, start, stop)
     if indices.dtype.kind not in "iu":
         raise InputError(f"indices have dtype {indices.dtype}; integers are needed. Build again.")
-    signed = indices.astype(f"i{max(4, indices.dtype.itemsize)}", copy=False)
+    n = graph.shape[0]
+    # In 32 bits where they fit; what is out of range stays so, for the checks to say.
+    inside = indices.size == 0 or (indices.min() >= 0 and indices.max() < n)
+    signed = indices.astype(index_type(n) if inside else np.int64, copy=False)
     data = None if graph.data is None else _read(graph.data, start, stop).astype(np.float64)
-    return Share(comm, first, graph.shape[0], indptr - start, signed, data)
+    return Share(comm, first, n, indptr - start, signed, data)
 
 
 def _read(array: NDArray[Any], start: int, stop: int) -> NDArray[Any]:

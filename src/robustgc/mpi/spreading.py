@@ -12,7 +12,7 @@ from robustgc.mpi.routing import swap
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import together
 
-EDGES = 2**21  # that a rank sends at a time: what is under way takes memory too
+EDGES = 2**19  # that a rank sends at a time: what is under way takes memory too
 
 
 class Ends(NamedTuple):
