@@ -17,6 +17,7 @@ class Halo:
     Parameters
     ----------
     share : Share
+        Its columns are numbered in place where they can be: memory is for one graph, not two.
 
     Attributes
     ----------
@@ -36,9 +37,10 @@ class Halo:
         self._wanted = np.diff(cuts)  # of every rank
         self._given = np.empty_like(self._wanted)
         self.comm.Alltoall(self._wanted, self._given)
-        asked = np.empty(int(self._given.sum()), dtype=np.int64)
+        asked = np.empty(int(self._given.sum()), dtype=self.ghosts.dtype)
         exchange(self.comm, self.ghosts, self._wanted, asked, self._given)
-        self._send = asked - share.first
+        asked -= share.first
+        self._send = asked
         self._room: dict[tuple[int, str], NDArray[Any]] = {}
 
     @property
@@ -64,16 +66,18 @@ class Halo:
         return self.extended(x[:, None])[:, 0].copy()
 
 
-def _renumbered(share: Share) -> tuple[CSR, NDArray[np.int64]]:
+def _renumbered(share: Share) -> tuple[CSR, NDArray[Any]]:
     loops = parallel.loops("_halo")
     first, last = share.first, share.first + share.rows
     bits = np.zeros(-(-share.n // 64), dtype=np.uint64)
     before = np.empty(len(bits) + 1, dtype=np.int64)
     loops.mark(share.indices, first, last, bits)
     loops.count(bits, before)
-    ghosts = np.empty(int(before[-1]), dtype=np.int64)
+    ghosts = np.empty(int(before[-1]), dtype=np.int32 if share.n < 2**31 else np.int64)
     loops.listed(bits, ghosts)
-    small = share.rows + len(ghosts) < 2**31
-    indices = np.empty(len(share.indices), dtype=np.int32 if small else np.int64)
+    small = np.dtype(np.int32 if share.rows + len(ghosts) < 2**31 else np.int64)
+    indices = share.indices
+    if indices.dtype != small or not indices.flags.writeable:
+        indices = np.empty(len(indices), dtype=small)
     loops.renumber(share.indices, first, last, bits, before, indices)
     return CSR(share.indptr, indices, share.data), ghosts

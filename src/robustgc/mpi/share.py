@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 class Share:
     """The rows ``first`` to ``first + rows - 1`` of a symmetric matrix of weights.
 
-    Ranks hold the rows in order: those of rank 0 come first. A rank may have none.
+    Ranks hold the rows in order: those of rank 0 come first. A rank may have none. What is fitted
+    takes the arrays over: it numbers the columns anew, in place.
 
     Attributes
     ----------
