@@ -3,11 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format reproduce picture bench bench-noise bench-auto bench-queries bench-table1 bench-files bench-billion clean
+.PHONY: help demo test test-mpi check format reproduce picture bench bench-noise bench-auto bench-queries bench-table1 bench-files bench-billion clean
 
 help:
 	@echo "make demo     polblogs with 12 labels, 3 of them wrong: who copes?"
 	@echo "make test     the whole test suite"
+	@echo "make test-mpi  the tests of engine='mpi', in .venv-mpi; the first time builds it (1 to 10 minutes)"
 	@echo "make check    ruff (format and lint) and mypy --strict"
 	@echo "make format   let ruff rewrite the files"
 	@echo "make reproduce  every table and figure of the paper, beside its own numbers"
@@ -19,13 +20,18 @@ help:
 	@echo "make bench-table1  the automatic choice on the rows of the paper's Table 1 (ten minutes)"
 	@echo "make bench-files  a text file of 10 million edges: reading against fitting (two minutes)"
 	@echo "make bench-billion  a billion edges: tens of GB of disk, 20 GiB of memory, a quarter of an hour"
-	@echo "make clean    remove .venv and caches"
+	@echo "make clean    remove .venv, .venv-mpi and caches"
 
 demo: .venv/package
 	@$(BIN)/robustgc demo
 
 test: .venv/dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+
+# Needs MPI, PETSc and SLEPc, which live in an environment of their own.
+test-mpi: .venv-mpi/environment
+	. ./.venv-mpi/environment && ROBUSTGC_TEST_MPI=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+	  .venv-mpi/bin/python -m pytest -n 2 tests/mpi src/robustgc/mpi
 
 check: .venv/dev
 	$(BIN)/ruff format --check .
@@ -66,7 +72,7 @@ bench-billion: .venv/package
 	$(BIN)/python benchmarks/billion.py
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-mpi .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # One stamp per set of dependencies: `make demo` does not wait for the test tools.
 .venv/python:
@@ -90,3 +96,6 @@ clean:
 .venv/plot: .venv/package
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot]'
 	@touch $@
+
+.venv-mpi/environment: pyproject.toml tools/mpi-environment
+	PYTHON=$(PYTHON) tools/mpi-environment

@@ -9,15 +9,15 @@ import robustgc
 
 ROOT = Path(robustgc.__file__).parent
 ORDER = [
-    "_kernels", "_vectors", "_sorting", "_rows", "parallel", "csr", "edges", "buckets", "build",
-    "weights", "outcome", "memory", "nodes", "graph", "laplacian", "lanczos", "krylov", "solve",
-    "cycles", "multigrid", "iterative", "spectrum", "dense", "direct", "engines", "cost",
+    "_kernels", "_vectors", "_sorting", "_rows", "_spread", "parallel", "csr", "edges", "buckets",
+    "build", "weights", "outcome", "memory", "nodes", "graph", "laplacian", "lanczos", "krylov",
+    "solve", "cycles", "multigrid", "iterative", "spectrum", "dense", "direct", "engines", "cost",
     "progress", "ritz", "complement", "lifted", "kernel", "labels", "changes", "models",
     "elimination", "dirichlet", "baseline_models", "resolvents", "extension", "points",
     "neighbours", "blocked", "affinity", "selection", "unseen", "baseline_selection",
     "transduction", "answer_columns", "priors", "scores", "candidates", "committee", "heldout",
-    "fits", "ruling", "auto", "audit", "task", "kept", "queries", "landmarks", "_docs",
-    "_classifier", "baselines", "parameter_free", "estimators", "wrong_labels", "layout",
+    "fits", "ruling", "auto", "audit", "asked", "task", "kept", "queries", "landmarks", "_docs",
+    "_classifier", "_ranked", "baselines", "parameter_free", "estimators", "wrong_labels", "layout",
     "saving", "io", "_halo", "mpi", "datasets", "experiments", "report", "reporting", "result",
     "comparing", "commands", "cli",
 ]  # fmt: skip
@@ -46,7 +46,7 @@ def test_every_module_imports_only_from_lower_layers():
 
 def test_import_loads_neither_pictures_nor_command_line_nor_server():
     heavy = """matplotlib robustgc.cli typer click numba pyamg faiss http.server uvicorn pyarrow
-               networkx pandas polars igraph torch"""
+               networkx pandas polars igraph torch robustgc.mpi mpi4py petsc4py slepc4py"""
     code = f"""
 import sys, sklearn.base, sklearn.utils.validation
 theirs = set(sys.modules)  # scikit-learn loads pandas where it is installed

@@ -143,7 +143,7 @@ def diagonal(indptr: Any, indices: Any, data: Any, out: Any, a: int, b: int) -> 
 
 
 @compiled
-def _mixed(x: Any) -> Any:
+def mixed(x: Any) -> Any:
     """Scatter the bits of a 64-bit number (the finaliser of splitmix64)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -159,9 +159,7 @@ def random_values(seed: int, before: int, v0: Any, out: Any, a: int, b: int) -> 
     """
     last = out.shape[1] - 1
     for i in range(a, b):
-        bits = _mixed(
-            _mixed(np.uint64(seed)) + np.uint64(before + i) * np.uint64(0x9E3779B97F4A7C15)
-        )
+        bits = mixed(mixed(np.uint64(seed)) + np.uint64(before + i) * np.uint64(0x9E3779B97F4A7C15))
         value = np.float64(bits >> np.uint64(11)) * 2.0**-52 - 1.0
         out[i, last] = value if v0[i] > 0 else 0.0
 
@@ -179,9 +177,9 @@ def asymmetry(indptr: Any, indices: Any, bits: Any, found: Any, a: int, b: int) 
         for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             j = np.uint64(indices[p])
             low, high = min(row, j), max(row, j)
-            h = _mixed(_mixed(low * np.uint64(0x9E3779B97F4A7C15) + high) + np.uint64(1))
+            h = mixed(mixed(low * np.uint64(0x9E3779B97F4A7C15) + high) + np.uint64(1))
             if bits is not None:
-                h = _mixed(h ^ bits[p])
+                h = mixed(h ^ bits[p])
             if j > row:
                 total += h
             elif j < row:

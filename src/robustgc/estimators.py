@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from copy import copy
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from robustgc._classifier import GraphClassifier
 from robustgc._docs import documented
+from robustgc._ranked import RankedClassifier, check_engine
+from robustgc.asked import Model, checked_model
 from robustgc.audit import LabelIssues
 from robustgc.changes import changed_labels
 from robustgc.engines import Options
@@ -21,13 +23,13 @@ from robustgc.outcome import Solution
 from robustgc.priors import check_priors, label_sizes, with_shares
 from robustgc.progress import Progress
 from robustgc.queries import queries
-from robustgc.task import Model, Task
+from robustgc.task import Task
 from robustgc.transduction import Certificate, Transduction
 from robustgc.weights import Array, Weights
 
 
 @documented
-class RobustGC(GraphClassifier):
+class RobustGC(RankedClassifier):
     """Robust graph classification: labels for all nodes from a few, some of them wrong.
 
     Theorem 1 and Algorithm 1 of the paper: a convex smoothness term minus a concave loss, convex
@@ -62,6 +64,12 @@ class RobustGC(GraphClassifier):
         Where single precision does not reach ``tol``, double is used, and `history_` says so.
     verbose : bool, default=False
         Show a progress bar on standard error: steps, residual, time left.
+    engine : {"local", "mpi"}, default="local"
+        "mpi": the rows of the graph are spread over processes (docs/cluster.md). Within a program
+        that mpiexec has started all ranks call `fit` with the same X and y, and get all answers; or
+        X is a distributed matrix of petsc4py, and y and the answers are those of the rank's rows.
+    n_ranks : int, default=None
+        Start that many processes for the fit, from a program that mpiexec has not started.
 
     Attributes
     ----------
@@ -110,6 +118,8 @@ class RobustGC(GraphClassifier):
         tol: float | None = None,
         dtype: str = "auto",
         verbose: bool = False,
+        engine: str = "local",
+        n_ranks: int | None = None,
     ) -> None:
         self.n_modes = n_modes
         self.class_weight = class_weight
@@ -118,6 +128,8 @@ class RobustGC(GraphClassifier):
         self.tol = tol
         self.dtype = dtype
         self.verbose = verbose
+        self.engine = engine
+        self.n_ranks = n_ranks
         self.eta = eta
         self.affinity = affinity
         self.sigma = sigma
@@ -148,6 +160,8 @@ class RobustGC(GraphClassifier):
         -------
         self
         """
+        if type(X).__module__.startswith("petsc4py"):
+            return self._fit_spread(X, y, sample_weight)
         before = vars(self).get("_sizes")
         self._sizes: Any = sample_weight
         try:
@@ -157,22 +171,8 @@ class RobustGC(GraphClassifier):
             raise
 
     def _check_parameters(self) -> None:
-        if self.eta != "auto" and (not isinstance(self.eta, Real) or not 0 < self.eta < 1):
-            raise ValueError(
-                f"eta={self.eta!r} is not allowed; it must be 'auto' or strictly between 0 and 1, "
-                "since gamma = eta * lambda_q must be below lambda_q (Theorem 1). The paper's "
-                "parameter-free choice is 0.9."
-            )
-        q = self.n_modes
-        if q != "auto" and (not isinstance(q, Integral) or isinstance(q, bool) or q < 1):
-            raise ValueError(
-                f"n_modes={q!r} is not allowed; it must be 'auto' or a whole number >= 1. 1 is the "
-                "paper's model."
-            )
-        if self.class_weight not in (None, "balanced"):
-            raise ValueError(
-                f"class_weight={self.class_weight!r} is not allowed; it must be None or 'balanced'."
-            )
+        self._model()
+        check_engine(self.engine, self.n_ranks)
         self._options()
 
     def _weighted(self, labels: Labels) -> Labels:
@@ -187,11 +187,7 @@ class RobustGC(GraphClassifier):
         return settled
 
     def _model(self) -> Model:
-        return Model(
-            None if self.eta == "auto" else float(self.eta),
-            None if self.n_modes == "auto" else int(self.n_modes),
-            self.class_weight == "balanced",
-        )
+        return checked_model(self.eta, self.n_modes, self.class_weight)
 
     def _solve(self, graph: Graph, Y: Array, psd: bool) -> tuple[Solution, Certificate]:
         with Progress(bool(self.verbose)) as progress:

@@ -89,7 +89,7 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
             f"There are {len(values)} labels for {n_nodes} nodes; y needs one entry per node, "
             "with -1, None, NaN or '' for unlabelled nodes."
         )
-    missing = _unlabelled(values, unlabeled)
+    missing = unlabelled(values, unlabeled)
     _warn_paper_convention(values, unlabeled)
     if missing.all():
         raise ValueError(
@@ -118,7 +118,7 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
 def recode(y: ArrayLike, classes: NDArray[Any], *, unlabeled: object = None) -> NDArray[np.int64]:
     """Return codes of labels by known classes: -1 for unlabelled, -2 for another class."""
     values = _one_dimensional(y)
-    missing = _unlabelled(values, unlabeled)
+    missing = unlabelled(values, unlabeled)
     codes = np.full(len(values), -1, dtype=np.int64)
     if not missing.all():
         given = _typed(values[~missing])
@@ -175,7 +175,8 @@ def flip(
     return wrong, changed
 
 
-def _unlabelled(values: NDArray[Any], unlabeled: object) -> NDArray[np.bool_]:
+def unlabelled(values: NDArray[Any], unlabeled: object) -> NDArray[np.bool_]:
+    """Return where there is no label."""
     missing: NDArray[np.bool_] = _missing(values)
     if not missing.all():
         given = _typed(values[~missing])

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.asked import Model
 from robustgc.audit import LabelIssues, judgement, label_issues
 from robustgc.auto import rule
 from robustgc.complement import Complement
@@ -19,20 +20,6 @@ from robustgc.outcome import NotConvergedError, Shifts, Solution
 from robustgc.ruling import Question, Ruling, votes
 from robustgc.transduction import Certificate
 from robustgc.weights import Array, Weights
-
-
-@dataclass(frozen=True)
-class Model:
-    """What the user fixed; None is to be chosen."""
-
-    eta: float | None
-    n_modes: int | None
-    balanced: bool
-
-    @property
-    def of_the_paper(self) -> bool:
-        """Whether this is the paper's model as it stands."""
-        return self.eta is not None and self.n_modes == 1 and not self.balanced
 
 
 class Given(NamedTuple):

@@ -130,24 +130,25 @@ def _checked_csr(W: CSR) -> CSR:
             "Convert them with astype."
         )
     found, degrees = W.inspected()
-    for count, what in zip(found[:3], _CSR_FAULTS, strict=True):
+    for count, what in zip(found[:3], CSR_FAULTS, strict=True):
         if count:
             raise ValueError(f"{int(count)} entries of the CSR are {what}")
     if not np.isfinite(degrees).all():
         raise ValueError("A node's degree overflows; divide all weights by the largest.")
     if not W.is_symmetric():
-        raise ValueError(
-            "The weights of the CSR are not symmetric: for some entry (i, j) there is no equal one "
-            "at (j, i). The graph must be undirected; build_csr stores every edge both ways."
-        )
+        raise ValueError(NOT_SYMMETRIC)
     return W
 
 
-_CSR_FAULTS = (
+CSR_FAULTS = (
     "out of range, repeated, or not in ascending order of columns; sort every row and add up "
     "repeated entries.",
     "negative or not finite; weights must be finite numbers > 0.",
     "zero; leave them out.",
+)
+NOT_SYMMETRIC = (
+    "The weights of the CSR are not symmetric: for some entry (i, j) there is no equal one at "
+    "(j, i). The graph must be undirected; build_csr stores every edge both ways."
 )
 
 

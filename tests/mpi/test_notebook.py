@@ -48,7 +48,9 @@ def test_answers_are_those_of_one_process(blocks, n_ranks):
     sizes = np.ones(65)
     sizes[0] = 2.0
     clf = RobustGC(affinity="precomputed").fit(W, y, sample_weight=sizes)
-    answer, issues = notebook.solved(W, clf._labels, clf._sizes, FREE, Options(), n_ranks)
+    asked = (W, clf._labels, clf._sizes, FREE, Options(), False)
+    answer, kept = notebook.solved(*asked, n_ranks)
+    issues = kept.issues(Options())
     expected = clf._answer
     assert np.nanmax(np.abs(answer.f - expected.f)[np.isfinite(expected.f)]) < 1e-6 * np.nanmax(
         np.abs(expected.f[np.isfinite(expected.f)])
@@ -81,7 +83,7 @@ def fault(tmp_path, monkeypatch):
 
 def solve_path():
     labels = encode(["a", "", "", "b"], n_nodes=4)
-    return notebook.solved(sp.csr_array(path(4)), labels, np.ones(4), FREE, Options(), 2)
+    return notebook.solved(sp.csr_array(path(4)), labels, np.ones(4), FREE, Options(), False, 2)
 
 
 @pytest.mark.parametrize(
@@ -114,15 +116,31 @@ def test_a_rank_that_dies_is_named(fault):
 
 @pytest.mark.parametrize("n_ranks", [0, -2, 1.5, True, "4"])
 def test_numbers_of_ranks_that_are_none(n_ranks):
+    clf = RobustGC(affinity="precomputed", engine="mpi", n_ranks=n_ranks)
     with pytest.raises(ValueError, match=r"n_ranks=.*whole number >= 1"):
-        notebook.check_ranks(n_ranks)
+        clf.fit(path(4), ["a", "", "", "b"])
+
+
+def test_the_estimator_starts_ranks_itself(blocks):
+    W, y = blocks
+    one = RobustGC(affinity="precomputed").fit(W, y)
+    two = RobustGC(affinity="precomputed", engine="mpi", n_ranks=2).fit(W, y)
+    assert two.transduction_.tolist() == one.transduction_.tolist()
+    assert two.lambda_1_ == pytest.approx(one.lambda_1_)
+    assert (two.eta_, two.n_modes_) == (one.eta_, one.n_modes_)
+    assert two.predict(W).tolist() == one.predict(W).tolist()
+    assert two.label_issues().node.tolist() == one.label_issues().node.tolist()
+    with pytest.raises(ValueError, match="have ended"):
+        two.update({0: "class 1"})
 
 
 def test_a_class_whose_labels_do_not_count_stays_a_class(blocks):
     W, y = blocks
     sizes = np.where(np.array(y) == "class 1", 0.0, 1.0)
     clf = RobustGC(affinity="precomputed").fit(W, y, sample_weight=sizes)
-    answer, issues = notebook.solved(W, clf._labels, clf._sizes, FREE, Options(), 2)
+    asked = (W, clf._labels, clf._sizes, FREE, Options(), False)
+    answer, kept = notebook.solved(*asked, 2)
+    issues = kept.issues(Options())
     assert answer.f.shape == (65, 3)
     assert answer.codes.tolist() == clf._answer.codes.tolist()
     assert issues.pairs == pytest.approx(clf.label_issues().pairs, abs=1e-6)

@@ -98,13 +98,13 @@ def _fitted(
     ranks: Ranks, asked: Question, checkpoint: Path, stage: Any
 ) -> tuple[Any, Any, dict[str, Any], Any]:
     """Read and fit; return what was found, names, a summary, and what was kept on the way."""
+    from robustgc.asked import Model
     from robustgc.engines import Options
     from robustgc.io.label_files import read_labels
     from robustgc.mpi.fitting import fit
     from robustgc.mpi.keeping import Keep, fingerprint
     from robustgc.mpi.reading import read_share, route_labels
     from robustgc.mpi.world import together
-    from robustgc.task import Model
 
     assert asked.edges is not None
     comm, start = ranks.comm, time.perf_counter()

@@ -1,7 +1,7 @@
 """Edges, each given once or in both directions -> one symmetric matrix, and what was noticed."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,17 @@ class Assembled:
 
     W: CSR
     notes: tuple[str, ...]
+
+
+class Found(NamedTuple):
+    """What `_rows.merge` has counted, and the first pair whose directions differ."""
+
+    copies: int
+    selves: int
+    zeros: int
+    others: int  # weights other than 1
+    differ: int
+    pair: tuple[float, float, float, float]  # both nodes, both weights
 
 
 class DirectedError(InputError):
@@ -57,39 +68,77 @@ def assemble(
     DirectedError
         Both directions with different weights; `directed` puts it in words.
     """
-    if symmetrise not in (None, *WAYS):
-        raise InputError(f"symmetrise={symmetrise!r} is unknown; choose from {', '.join(WAYS)}.")
-    way = 0 if symmetrise is None else 1 + WAYS.index(symmetrise)
+    way = way_of(symmetrise)
     loops = parallel.loops("_rows")
     indptr = np.zeros(n_nodes + 1, dtype=np.int64)
     loops.count(sources, targets, indptr[1:])
     np.cumsum(indptr, out=indptr)
-    entries = np.empty(indptr[-1], dtype=np.int32 if n_nodes < 2**30 else np.int64)
+    entries = np.empty(indptr[-1], dtype=entry_type(n_nodes))
     values = None if weights is None else np.empty(indptr[-1])
     loops.fill(sources, targets, weights, indptr[:-1].copy(), entries, values)
-    kept = np.empty(n_nodes, dtype=np.int64)
+    found, kept = merged(indptr, entries, values, way)
+    if found.differ:
+        i, j, there, back = found.pair
+        raise DirectedError(found.differ, (int(i), int(j)), (there, back))
+    if weights is None and found.others:  # copies: there are weights after all
+        ones = np.ones(len(sources))
+        return assemble(sources, targets, ones, n_nodes, symmetrise=symmetrise)
+    entries, values = packed(indptr, kept, entries, values)
+    return Assembled(CSR(indptr, entries, values if found.others else None), noticed(found))
+
+
+def way_of(symmetrise: str | None) -> int:
+    """Return the number by which `_rows.merge` knows what to do with two directions."""
+    if symmetrise not in (None, *WAYS):
+        raise InputError(f"symmetrise={symmetrise!r} is unknown; choose from {', '.join(WAYS)}.")
+    return 0 if symmetrise is None else 1 + WAYS.index(symmetrise)
+
+
+def entry_type(n_nodes: int) -> Any:
+    """Return the smallest type for twice the number of a node."""
+    return np.int32 if n_nodes < 2**30 else np.int64
+
+
+def merged(
+    indptr: NDArray[np.int64], entries: NDArray[Any], values: NDArray[np.float64] | None, way: int
+) -> tuple[Found, NDArray[np.int64]]:
+    """Make one entry of all of a neighbour, in place; also how many every row has then.
+
+    Columns may be counted from any node, below 0 too, as long as rows are counted from the same.
+    """
+    loops = parallel.loops("_rows")
+    kept = np.empty(len(indptr) - 1, dtype=np.int64)
     cuts = parallel.even_entries(indptr, PARTS)
     start = np.zeros(loops.FOUND)
     parts = parallel.collect(loops.merge, cuts, indptr, entries, values, way, kept, found=start)
     copies, selves, zeros, others, differ = parts.sum(axis=0)[:5].astype(int).tolist()
-    if differ:
-        i, j, there, back = next(part[5:9] for part in parts if part[5]).tolist()
-        raise DirectedError(differ, (int(i) - 1, int(j) - 1), (there, back))
-    if weights is None and others:  # copies: there are weights after all
-        ones = np.ones(len(sources))
-        return assemble(sources, targets, ones, n_nodes, symmetrise=symmetrise)
-    size = loops.pack(indptr, kept, entries, values)
-    if size < len(entries):
-        entries = entries[:size].copy()
-        values = None if values is None else values[:size].copy()
+    i, j, there, back = next((part[5:9] for part in parts if part[5]), np.zeros(4)).tolist()
+    return Found(copies, selves, zeros, others, differ, (i - 1, j - 1, there, back)), kept
+
+
+def packed(
+    indptr: NDArray[np.int64],
+    kept: NDArray[np.int64],
+    entries: NDArray[Any],
+    values: NDArray[np.float64] | None,
+) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    """Return the entries that `merged` has left, without gaps; `indptr` is corrected."""
+    size = parallel.loops("_rows").pack(indptr, kept, entries, values)
+    if size == len(entries):
+        return entries, values
+    return entries[:size].copy(), None if values is None else values[:size].copy()
+
+
+def noticed(found: Found) -> tuple[str, ...]:
+    """Say what the user should know of the edges."""
     notes = [
-        (copies, "came more than once; the weights were added up"),
-        (zeros // 2, "of weight 0 left out"),
+        (found.copies, "came more than once; the weights were added up"),
+        (found.zeros // 2, "of weight 0 left out"),
     ]
     said = [f"{_edges(number)} {text}" for number, text in notes if number]
-    if selves:
+    if selves := found.selves:
         said.append(f"{selves} self-loop{'s' * (selves > 1)} kept; they count in the degree")
-    return Assembled(CSR(indptr, entries, values if others else None), tuple(said))
+    return tuple(said)
 
 
 def directed(error: DirectedError, names: Any, where: str) -> InputError:

@@ -1,7 +1,7 @@
 """Tables of edges (CSV, TSV, Parquet, Arrow) -> a graph with named nodes."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from robustgc.io import tables
 from robustgc.io.assembling import DirectedError, assemble, directed
 from robustgc.io.named import NamedGraph
-from robustgc.io.opening import InputError
+from robustgc.io.opening import InputError, NoRowsError
 from robustgc.io.reasons import line_of
 
 SOURCE = ("source", "src", "from", "node1", "node_1", "u", "head", "i", "a")
@@ -20,15 +20,45 @@ WEIGHT = ("weight", "w", "value", "similarity", "strength")
 _DENSE = 8  # numbers up to that many times the edges are counted, others sorted
 
 
-def read_text(
-    path: Path,
-    *,
-    source: str | None = None,
-    target: str | None = None,
-    weight: str | None = None,
-    symmetrise: str | None = None,
-) -> NamedGraph:
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """The edges of a table, as they are given.
+
+    Attributes
+    ----------
+    ends : list of two ndarrays of int
+        The nodes of every edge, by their place in `names`.
+    names : ndarray of int or Arrow array of text
+        Every node once: numbers ascending, text as it comes.
+    weights : ndarray or None
+        None: the table has none.
+    where : Path or str
+    notes : tuple of str
+    """
+
+    ends: list[NDArray[Any]]
+    names: Any
+    weights: NDArray[np.float64] | None
+    where: Path | str
+    notes: tuple[str, ...] = ()
+
+
+def read_text(path: Path, *, symmetrise: str | None = None, **columns: str | None) -> NamedGraph:
     """Read a text table with a row per edge: two nodes, perhaps a weight."""
+    return _graph(text_edges(path, **columns), symmetrise)
+
+
+def from_arrow(
+    table: Any, where: str, *, symmetrise: str | None = None, **columns: str | None
+) -> NamedGraph:
+    """Read an Arrow table with a row per edge."""
+    return _graph(arrow_edges(table, where, **columns), symmetrise)
+
+
+def text_edges(
+    path: Path, *, source: str | None = None, target: str | None = None, weight: str | None = None
+) -> Edges:
+    """Read the edges of a text table."""
     import pyarrow as pa
 
     named = any(name is not None for name in (source, target, weight))
@@ -53,24 +83,23 @@ def read_text(
             raise  # else numbers at first, text later on
         chunks = tables.read(path, look, {i: pa.string(), j: pa.string(), **weights})
     if not chunks[0]:
-        raise InputError(f"{path} has a header and no edges.")
-    found = _graph(chunks, _Place(path, look.skipped), symmetrise)
+        raise NoRowsError(f"{path} has a header and no edges.")
+    found = _edges(chunks, _Place(path, look.skipped))
     if k is None and look.width > 2 and look.names is None:
         unused = f"columns 3 to {look.width} were not read; name the weights with --weight"
-        return replace(found, notes=(*found.notes, unused))
+        return replace(found, notes=(unused,))
     return found
 
 
-def from_arrow(
+def arrow_edges(
     table: Any,
     where: str,
     *,
     source: str | None = None,
     target: str | None = None,
     weight: str | None = None,
-    symmetrise: str | None = None,
-) -> NamedGraph:
-    """Read an Arrow table with a row per edge."""
+) -> Edges:
+    """Read the edges of an Arrow table."""
     import pyarrow as pa
 
     if table.num_columns < 2:
@@ -97,8 +126,8 @@ def from_arrow(
             "columns that are meant, or convert them."
         ) from error
     if not table.num_rows:
-        raise InputError(f"{where} has no rows.")
-    return _graph([column.chunks for column in columns], _Place(where), symmetrise)
+        raise NoRowsError(f"{where} has no rows.")
+    return _edges([column.chunks for column in columns], _Place(where))
 
 
 def _columns(
@@ -126,21 +155,31 @@ class _Place(NamedTuple):
         return f"{self.where}, row {k + 1}"
 
 
-def _graph(chunks: list[list[Any]], place: _Place, symmetrise: str | None) -> NamedGraph:
+def _graph(edges: Edges, symmetrise: str | None) -> NamedGraph:
+    names = as_array(edges.names)
+    sources, targets = edges.ends
+    try:
+        found = assemble(sources, targets, edges.weights, len(names), symmetrise=symmetrise)
+    except DirectedError as error:
+        raise directed(error, names, str(edges.where)) from None
+    return NamedGraph(found.W, names, (*found.notes, *edges.notes))
+
+
+def as_array(names: Any) -> NDArray[Any]:
+    """Return names as an array: of whole numbers, or of text as objects."""
+    return names if isinstance(names, np.ndarray) else np.array(names.to_pylist(), dtype=object)
+
+
+def _edges(chunks: list[list[Any]], place: _Place) -> Edges:
     weights = None
     if len(chunks) == 3:
         weights = np.concatenate([np.asarray(chunk) for chunk in chunks.pop()])
         _check_weights(weights, place)
     ends, names = _numbered(chunks)
-    if names.dtype == object and (empty := np.flatnonzero(names == "")).size:
-        row = min(int(np.argmax(end == empty[0])) for end in ends if (end == empty[0]).any())
+    if not isinstance(names, np.ndarray) and (empty := names.index("").as_py()) >= 0:
+        row = min(int(np.argmax(end == empty)) for end in ends if (end == empty).any())
         raise InputError(f"{place.row(row)}: a node without a name. Name it, or drop the line.")
-    del chunks
-    try:
-        found = assemble(ends[0], ends[1], weights, len(names), symmetrise=symmetrise)
-    except DirectedError as error:
-        raise directed(error, names, str(place.where)) from None
-    return NamedGraph(found.W, names, found.notes)
+    return Edges(ends, names, weights, place.where)
 
 
 def _check_weights(weights: NDArray[np.float64], place: _Place) -> None:
@@ -154,7 +193,7 @@ def _check_weights(weights: NDArray[np.float64], place: _Place) -> None:
         )
 
 
-def _numbered(chunks: list[list[Any]]) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+def _numbered(chunks: list[list[Any]]) -> tuple[list[NDArray[Any]], Any]:
     """Return both columns with the nodes numbered: numbers ascending, text as it comes."""
     import pyarrow as pa
 
@@ -162,8 +201,7 @@ def _numbered(chunks: list[list[Any]]) -> tuple[list[NDArray[Any]], NDArray[Any]
         count = sum(len(chunk) for chunk in chunks[0])
         coded = pa.chunked_array([*chunks[0], *chunks[1]]).dictionary_encode().unify_dictionaries()
         codes = np.concatenate([np.asarray(chunk.indices) for chunk in coded.chunks])
-        names = np.array(coded.chunk(0).dictionary.to_pylist(), dtype=object)
-        return [codes[:count], codes[count:]], names
+        return [codes[:count], codes[count:]], coded.chunk(0).dictionary
     ends = [_joined(column) for column in chunks]
     least, most = min(int(e.min()) for e in ends), max(int(e.max()) for e in ends)
     if least >= 0 and most < _DENSE * len(ends[0]) + 2**20:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from robustgc.csr import CSR
 from robustgc.io import edge_tables, objects, tables
@@ -65,19 +66,23 @@ def _folder(path: Path) -> NamedGraph:
         graph = CSR.open(path)
     except (OSError, ValueError) as error:
         raise InputError(str(error)) from error
+    names = folder_names(path, graph.shape[0])
+    return NamedGraph(graph, np.arange(graph.shape[0]) if names is None else names)
+
+
+def folder_names(path: Path, n_nodes: int) -> NDArray[Any] | None:
+    """Return the names that a graph folder gives its nodes; None: they are numbered."""
     names = path / "names.json"
     if not names.is_file():
-        return NamedGraph(graph, np.arange(graph.shape[0]))
+        return None
     try:
         known = json.loads(whole(names).read())
         count = len(set(map(str, known)))
     except (ValueError, TypeError) as error:
         raise InputError(f"{names} is damaged ({error}). Write the folder again.") from error
-    if count != graph.shape[0]:
-        raise InputError(
-            f"{names} has {count} names for {graph.shape[0]} nodes. Write the folder again."
-        )
-    return NamedGraph(graph, objects.as_names(known))
+    if count != n_nodes:
+        raise InputError(f"{names} has {count} names for {n_nodes} nodes. Write the folder again.")
+    return objects.as_names(known)
 
 
 def _networkx(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:

@@ -118,6 +118,25 @@ def attached(
 ) -> tuple[NDArray[np.object_], tuple[str, ...]]:
     """Return the label of every node, None where there is none; and what was noticed."""
     place = positions(table.nodes, graph.names)
+    rows, notes = settled(table, place, ignore_unknown=ignore_unknown)
+    y = np.full(len(graph.names), None, dtype=object)
+    for node, k in rows.items():
+        y[node] = table.labels[k]
+    return y, notes
+
+
+def settled(
+    table: LabelTable, place: NDArray[np.int64], *, ignore_unknown: bool = False
+) -> tuple[dict[int, int], tuple[str, ...]]:
+    """Return the row of every labelled node, and what was noticed.
+
+    Parameters
+    ----------
+    table : LabelTable
+    place : ndarray of int
+        The number of the node of every row, -1 where the graph has none.
+    ignore_unknown : bool
+    """
     notes = []
     given = ~np.array([_missing(label) for label in table.labels], dtype=bool)
     lost = np.flatnonzero((place < 0) & given)
@@ -134,25 +153,23 @@ def attached(
             )
         notes.append(f"{text} and were left out, first {some}")
     _check_kinds(table, given)
-    y = np.full(len(graph.names), None, dtype=object)
-    seen: dict[int, int] = {}
+    rows: dict[int, int] = {}
     for k in np.flatnonzero((place >= 0) & given).tolist():
-        node, label = int(place[k]), table.labels[k]
-        if node in seen and y[node] != label:
+        first = rows.setdefault(int(place[k]), k)
+        if table.labels[first] != table.labels[k]:
             raise InputError(
-                f"{table.where}: node {graph.names[node]} has two labels, {y[node]!r} "
-                f"({table.row(seen[node])}) and {label!r} ({table.row(k)}). Keep one of them."
+                f"{table.where}: node {_at(table.nodes, k)} has two labels, "
+                f"{table.labels[first]!r} ({table.row(first)}) and {table.labels[k]!r} "
+                f"({table.row(k)}). Keep one of them."
             )
-        seen.setdefault(node, k)
-        y[node] = label
-    if not seen:
+    if not rows:
         raise InputError(f"{table.where}: there are no labels. Give a class to some nodes.")
-    if len(classes := {str(y[node]) for node in seen}) == 1:
+    if len(classes := {str(table.labels[k]) for k in rows.values()}) == 1:
         raise InputError(
-            f"{table.where}: all {len(seen)} labels are of one class, {classes.pop()!r}. Give "
+            f"{table.where}: all {len(rows)} labels are of one class, {classes.pop()!r}. Give "
             "labels of two classes or more."
         )
-    return y, tuple(notes)
+    return rows, tuple(notes)
 
 
 def _check_kinds(table: LabelTable, given: NDArray[np.bool_]) -> None:

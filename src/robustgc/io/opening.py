@@ -18,6 +18,10 @@ class InputError(ValueError):
     """A file or table that cannot be used; the text says where, why, and what to do."""
 
 
+class NoRowsError(InputError):
+    """A table that has no rows; one part of several may be so."""
+
+
 def kind(path: Path) -> str:
     """Return the ending of a file that says what it is, without that of its compression."""
     name = path.name.lower()

@@ -2,14 +2,15 @@
 
 import csv
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from robustgc.io.opening import InputError, one_space, opened, whole
+from robustgc.io.opening import InputError, NoRowsError, one_space, opened, whole
 from robustgc.io.reasons import NUMBER, RETURN, delimiter, explain
 
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".tab")
@@ -74,7 +75,7 @@ def layout(path: Path, words: Sequence[str], header: bool | None = None) -> Layo
         (k for k, line in enumerate(lines) if line.strip() and line.lstrip()[0] not in "#%"), None
     )
     if first is None:
-        raise InputError(f"{path} has no rows, only comments or empty lines. Add the rows.")
+        raise NoRowsError(f"{path} has no rows, only comments or empty lines. Add the rows.")
     mark = delimiter(path, lines[first])
     if mark == " ":
         lines = one_space("\n".join(lines).encode()).decode().split("\n")
@@ -208,22 +209,43 @@ def canonical(path: Path) -> bool:
     return True
 
 
-def parquet(path: Path, columns: Sequence[str] | None = None) -> Any:
-    """Read a Parquet file as an Arrow table."""
-    import pyarrow as pa
+def parquet(
+    path: Path, columns: Sequence[str] | None = None, groups: Sequence[int] | None = None
+) -> Any:
+    """Read a Parquet file, or some of its row groups, as an Arrow table."""
     import pyarrow.parquet as pq
+
+    with _parquet(path) as source:
+        if groups is None:
+            table = pq.read_table(source, columns=columns)
+        else:
+            table = pq.ParquetFile(source).read_row_groups(list(groups), columns=columns)
+        table.validate(full=True)  # text that is not UTF-8
+    return table
+
+
+def row_groups(path: Path) -> list[int]:
+    """Return how many rows every row group of a Parquet file has."""
+    import pyarrow.parquet as pq
+
+    with _parquet(path) as source:
+        about = pq.ParquetFile(source).metadata
+        return [about.row_group(k).num_rows for k in range(about.num_row_groups)]
+
+
+@contextmanager
+def _parquet(path: Path) -> Iterator[Any]:
+    import pyarrow as pa
 
     with opened(path) as stream:
         source = stream if path.suffix.lower() in PARQUET else whole(path)  # packed once more
         try:
-            table = pq.read_table(source, columns=columns)
-            table.validate(full=True)  # text that is not UTF-8
+            yield source
         except (pa.ArrowException, OSError) as error:
             raise InputError(
                 f"{path} is not the Parquet file that its ending says, or is cut short ({error}). "
                 "Write it again, or rename it."
             ) from error
-    return table
 
 
 def column(names: Sequence[str], wanted: str | None, usual: Sequence[str], place: int) -> int:

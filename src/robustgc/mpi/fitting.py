@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.asked import Model
 from robustgc.audit import Judgement, LabelIssues, judgement, label_issues
 from robustgc.engines import Attempt, Options
 from robustgc.graph import SMALL
@@ -23,7 +24,7 @@ from robustgc.mpi.small import answer_apart
 from robustgc.mpi.spread_graph import Arrays, Keeper, SpreadGraph, made
 from robustgc.mpi.world import library, total
 from robustgc.outcome import NotConvergedError
-from robustgc.task import Given, Model, Piece, Task
+from robustgc.task import Given, Piece, Task
 from robustgc.transduction import (
     DECIDED,
     ISOLATED,

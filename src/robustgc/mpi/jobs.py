@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from robustgc.asked import Model
 from robustgc.audit import LabelIssues
 from robustgc.csr import CSR
 from robustgc.engines import Options
@@ -18,7 +19,6 @@ from robustgc.mpi.world import together
 from robustgc.saving.reading import Reading
 from robustgc.saving.state import constant_arrays, encoded_certificates, issue_arrays
 from robustgc.saving.values import array, encoded
-from robustgc.task import Model
 from robustgc.transduction import Transduction
 from robustgc.weights import Array, Weights
 
@@ -34,10 +34,17 @@ class Job:
     sizes: Array
     model: Model
     options: Options
+    psd: bool
 
 
 def write_job(
-    folder: Path, W: Weights, labels: Labels, sizes: Array, model: Model, options: Options
+    folder: Path,
+    W: Weights,
+    labels: Labels,
+    sizes: Array,
+    model: Model,
+    options: Options,
+    psd: bool,
 ) -> None:
     """Write the question."""
     _stored(W).save(folder / GRAPH)
@@ -46,6 +53,7 @@ def write_job(
     about = {
         "classes": encoded(labels.classes, "classes_"),
         "model": asdict(model),
+        "psd": psd,
         "options": {"solver": options.solver, "tol": options.tol, "dtype": options.dtype},
     }
     (folder / MODEL).write_text(json.dumps(about), encoding="utf-8")
@@ -68,7 +76,8 @@ def read_job(folder: Path) -> Job:
     with np.load(folder / LABELS, allow_pickle=False) as found:
         nodes, codes, sizes = found["nodes"], found["codes"], found["sizes"]
     given = Labels(array(about["classes"]), codes, None)
-    return Job(nodes, given, sizes, Model(**about["model"]), Options(**about["options"]))
+    model, options = Model(**about["model"]), Options(**about["options"])
+    return Job(nodes, given, sizes, model, options, about["psd"])
 
 
 def write_answers(folder: Path, fitted: Fitted) -> None:

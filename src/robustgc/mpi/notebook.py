@@ -1,23 +1,32 @@
 """One process asks, ranks that it starts on its machine answer: for notebooks and scripts."""
 
 import tempfile
-from numbers import Integral
 from pathlib import Path
-from typing import Any
 
-from robustgc.audit import LabelIssues
+from robustgc.asked import Model
 from robustgc.engines import Options
+from robustgc.kept import Kept
 from robustgc.labels import Labels
 from robustgc.mpi.jobs import read_answers, write_job
 from robustgc.mpi.launching import run_ranks
-from robustgc.task import Model
 from robustgc.transduction import Transduction
 from robustgc.weights import Array, Operator, Weights
 
+ENDED = (
+    "The ranks that n_ranks= started have ended, and with them what update and suggest_queries "
+    "start from. Fit with engine='local' to use them."
+)
+
 
 def solved(
-    W: Weights, labels: Labels, sizes: Array, model: Model, options: Options, n_ranks: int
-) -> tuple[Transduction, LabelIssues]:
+    W: Weights,
+    labels: Labels,
+    sizes: Array,
+    model: Model,
+    options: Options,
+    psd: bool,
+    n_ranks: int,
+) -> tuple[Transduction, Kept]:
     """Answer for all nodes on some ranks of this machine.
 
     The weights go through a folder for temporary files, ``TMPDIR``, which is removed.
@@ -29,6 +38,8 @@ def solved(
     sizes : ndarray, shape (N,)
     model : Model
     options : Options
+    psd : bool
+        Whether the weights are positive semidefinite.
     n_ranks : int
 
     Raises
@@ -38,7 +49,6 @@ def solved(
     RuntimeError
         A rank died.
     """
-    check_ranks(n_ranks)
     if isinstance(W, Operator):
         raise ValueError(
             "engine='mpi' needs weights that are stored, and this kernel is only ever multiplied "
@@ -46,12 +56,7 @@ def solved(
         )
     with tempfile.TemporaryDirectory(prefix="robustgc-") as name:
         folder = Path(name)
-        write_job(folder, W, labels, sizes, model, options)
+        write_job(folder, W, labels, sizes, model, options, psd)
         run_ranks(int(n_ranks), folder)
-        return read_answers(folder, labels)
-
-
-def check_ranks(n_ranks: Any) -> None:
-    """Refuse what is no number of ranks."""
-    if not isinstance(n_ranks, Integral) or isinstance(n_ranks, bool) or n_ranks < 1:
-        raise ValueError(f"n_ranks={n_ranks!r} is not allowed; it must be a whole number >= 1.")
+        answer, issues = read_answers(folder, labels)
+    return answer, Kept(issues, ENDED)

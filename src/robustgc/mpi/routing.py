@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.mpi.world import together
+
 
 def send(comm: Any, ranks: NDArray[Any], *arrays: NDArray[Any]) -> list[NDArray[Any]]:
     """Send rows of arrays to ranks; return those that came here, by the rank they are from.
@@ -24,6 +26,27 @@ def send(comm: Any, ranks: NDArray[Any], *arrays: NDArray[Any]) -> list[NDArray[
     return [*found, counts]
 
 
+def swap(
+    comm: Any, items: NDArray[Any], counts: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Send items, those for rank 0 first; return what came, and how much from each rank.
+
+    Parameters
+    ----------
+    comm : communicator
+    items : ndarray
+        Of the same type on every rank.
+    counts : ndarray of int64, shape (ranks,)
+        How many go to each rank.
+    """
+    coming = np.empty(comm.size, dtype=np.int64)
+    comm.Alltoall(np.ascontiguousarray(counts, dtype=np.int64), coming)
+    with together(comm):
+        got = np.empty(int(coming.sum()), dtype=items.dtype)
+    exchange(comm, items, counts, got, coming)
+    return got, coming
+
+
 def exchange(
     comm: Any,
     out: NDArray[Any],
@@ -36,14 +59,14 @@ def exchange(
     for start, array, lengths in ((comm.Irecv, into, counts), (comm.Isend, out, sizes)):
         place = 0
         for rank, length in enumerate(lengths.tolist()):
-            for first in range(place, place + length, _LARGE):
-                requests.append(start(array[first : min(place + length, first + _LARGE)], rank))
+            for first in range(place, place + length, LARGE):
+                requests.append(start(array[first : min(place + length, first + LARGE)], rank))
             place += length
     for request in requests:
         request.Wait()
 
 
-_LARGE = 2**31 - 1  # values that one message may have
+LARGE = 2**31 - 1  # values that one message may have
 
 
 def owners(bounds: NDArray[Any], nodes: NDArray[Any]) -> NDArray[np.int64]:

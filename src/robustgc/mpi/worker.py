@@ -25,16 +25,17 @@ def main(folder: Path) -> None:
 
 def _work(folder: Path, ending: Ending) -> None:
     # Imported here, so that what is missing is told as an error too.
-    from robustgc.mpi import jobs  # noqa: PLC0415
-    from robustgc.mpi.fitting import fit_codes  # noqa: PLC0415
-    from robustgc.mpi.reading import read_share  # noqa: PLC0415
-    from robustgc.mpi.world import together  # noqa: PLC0415
+    from robustgc.mpi import jobs
+    from robustgc.mpi.fitting import fit_codes
+    from robustgc.mpi.reading import read_share
+    from robustgc.mpi.world import together
 
     comm = ending.comm
     with together(comm):
         job = jobs.read_job(folder)
     share = read_share(folder / jobs.GRAPH, comm).share
-    fitted = fit_codes(share, job.nodes, job.given, job.sizes, job.model, job.options)
+    asked = (job.nodes, job.given, job.sizes, job.model, job.options)
+    fitted = fit_codes(share, *asked, psd=job.psd)
     jobs.write_answers(folder, fitted)
 
 

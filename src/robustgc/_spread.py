@@ -1,0 +1,121 @@
+"""Compiled loops over edges and rows that are spread over ranks, for `robustgc.mpi`.
+
+A rank's rows are counted from its first one, and in `post` and `put` the columns are so too: the
+entry of a neighbour is twice that number, which may be negative, plus 1 where the edge was given
+from there. `robustgc._rows` merges such rows as it does whole matrices.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from robustgc._kernels import compiled, mixed
+
+
+@compiled
+def owners_of_numbers(names: Any, size: int, out: Any) -> None:
+    """Give every number to a rank, by its hash."""
+    for k in range(len(names)):
+        h = mixed(np.uint64(names[k]) + np.uint64(0x9E3779B97F4A7C15))
+        out[k] = h % np.uint64(size)
+
+
+@compiled
+def owners_of_text(offsets: Any, letters: Any, size: int, out: Any) -> None:
+    """Give every text to a rank, by a hash of its bytes (FNV-1a, its bits mixed)."""
+    for k in range(len(out)):
+        h = np.uint64(0xCBF29CE484222325)
+        for p in range(offsets[k], offsets[k + 1]):
+            h = (h ^ np.uint64(letters[p])) * np.uint64(0x100000001B3)
+        out[k] = mixed(h) % np.uint64(size)
+
+
+@compiled
+def tally(sources: Any, targets: Any, owner: Any, counts: Any, a: int, b: int) -> None:
+    """Count the entries that the edges a to b - 1 have on every rank."""
+    for e in range(a, b):
+        i, j = sources[e], targets[e]
+        counts[owner[i]] += 1
+        if i != j:
+            counts[owner[j]] += 1
+
+
+@compiled
+def post(
+    sources: Any,
+    targets: Any,
+    weights: Any,
+    owner: Any,
+    number: Any,
+    first: Any,
+    place: Any,
+    rows: Any,
+    entries: Any,
+    values: Any,
+    a: int,
+    b: int,
+) -> None:
+    """Write the entries of edges by rank; `place` has the next free one of every rank."""
+    for e in range(a, b):
+        for back in range(2):
+            i, j = (targets[e], sources[e]) if back else (sources[e], targets[e])
+            if back and i == j:
+                continue
+            r = owner[i]
+            p = place[r]
+            place[r] = p + 1
+            rows[p] = number[i] - first[r]
+            entries[p] = 2 * (number[j] - first[r]) + back
+            if weights is not None:
+                values[p] = weights[e]
+
+
+@compiled
+def put(rows: Any, entries: Any, values: Any, place: Any, out: Any, out_values: Any) -> None:
+    """Move entries to their rows; `place` has the next free one of every row."""
+    for k in range(len(rows)):
+        p = place[rows[k]]
+        place[rows[k]] = p + 1
+        out[p] = entries[k]
+        if values is not None:
+            out_values[p] = values[k]
+
+
+@compiled
+def inspect(indptr: Any, indices: Any, data: Any, n: int, found: Any, a: int, b: int) -> None:
+    """Read every entry once, as `_kernels.inspect` does where all rows are there.
+
+    found[0]: entries out of order, repeated or out of range; [1]: not finite or negative; [2]:
+    zero; [3]: other than 1; [4]: rows whose sum overflows.
+    """
+    for i in range(a, b):
+        total, before = 0.0, -1
+        for p in range(indptr[i], indptr[i + 1]):
+            j = indices[p]
+            w = 1.0 if data is None else data[p]
+            found[0] += j <= before or j >= n
+            found[1] += not (0.0 <= w < np.inf)
+            found[2] += w == 0.0
+            found[3] += w != 1.0
+            total += w
+            before = j
+        found[4] += not total < np.inf
+
+
+@compiled
+def asymmetry(indptr: Any, indices: Any, bits: Any, first: int, found: Any, a: int, b: int) -> None:
+    """Add hashes as `_kernels.asymmetry` does, for rows that are numbered from `first`."""
+    total = np.uint64(0)
+    for i in range(a, b):
+        row = np.uint64(first + i)
+        for p in range(indptr[i], indptr[i + 1]):
+            j = np.uint64(indices[p])
+            low, high = min(row, j), max(row, j)
+            h = mixed(mixed(low * np.uint64(0x9E3779B97F4A7C15) + high) + np.uint64(1))
+            if bits is not None:
+                h = mixed(h ^ bits[p])
+            if j > row:
+                total += h
+            elif j < row:
+                total -= h
+    found[0] = total

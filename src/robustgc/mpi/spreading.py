@@ -1,0 +1,119 @@
+"""Edges, each rank having some -> rows, each rank having its own; see `robustgc.io.assembling`."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc import parallel
+from robustgc.io.assembling import DirectedError, Found, directed, entry_type, merged, packed
+from robustgc.mpi.naming import Numbered
+from robustgc.mpi.routing import swap
+from robustgc.mpi.share import Share
+from robustgc.mpi.world import together
+
+EDGES = 2**19  # that a rank sends at a time: what is under way takes memory too
+
+
+class Ends(NamedTuple):
+    """Edges of a rank: places of their nodes among the names that it has numbered, weights."""
+
+    sources: NDArray[Any]
+    targets: NDArray[Any]
+    weights: NDArray[np.float64] | None
+
+    def counts(self, names: int) -> NDArray[np.int64]:
+        """Count the entries of every name's row: two of an edge, one of a self-loop."""
+        out = np.zeros(names, dtype=np.int64)
+        parallel.loops("_rows").count(self.sources, self.targets, out)
+        return out
+
+
+def share_of(comm: Any, edges: Ends, nodes: Numbered, way: int, where: str) -> tuple[Share, Found]:
+    """Send every edge to the ranks of its nodes, which put their rows together.
+
+    Copies are added up in the same order in both rows of an edge, so the weights are symmetric to
+    the last bit.
+
+    Parameters
+    ----------
+    comm : communicator
+    edges : Ends
+    nodes : Numbered
+    way : int
+        What to do where the two directions differ, as `way_of` numbers it.
+    where : str
+        What is read, for messages.
+
+    Returns
+    -------
+    share : Share
+    found : Found
+        What was counted over all ranks.
+    """
+    first = int(nodes.first[comm.rank])
+    indptr, entries, values = _rows(comm, edges, nodes)
+    with together(comm):
+        here, kept = merged(indptr, entries, values, way)
+    found = _summed(comm, here, first)
+    if found.differ:
+        raise _directed(comm, found, nodes, first, where)
+    if edges.weights is None and found.others:  # copies: there are weights after all
+        with together(comm):
+            ones = np.ones(len(edges.sources))
+        return share_of(comm, edges._replace(weights=ones), nodes, way, where)
+    with together(comm):
+        entries, values = packed(indptr, kept, entries, values)
+        entries += entries.dtype.type(first)
+    data = values if found.others else None
+    return Share(comm, first, int(nodes.first[-1]), indptr, entries, data), found
+
+
+def _rows(
+    comm: Any, edges: Ends, nodes: Numbered
+) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.float64] | None]:
+    """Return where rows start, their entries as they came, and the weights of these."""
+    indptr = np.concatenate([[0], np.cumsum(nodes.counts)]).astype(np.int64)
+    with together(comm):
+        place = indptr[:-1].copy()
+        entries = np.empty(indptr[-1], dtype=entry_type(int(nodes.first[-1])))
+        values = None if edges.weights is None else np.empty(indptr[-1])
+    rounds = -(-max(comm.allgather(len(edges.sources))) // EDGES)
+    for k in range(rounds):
+        with together(comm):
+            counts, rows, going, weights = _posted(edges, nodes, entries.dtype, k * EDGES)
+        rows, _ = swap(comm, rows, counts)
+        going, _ = swap(comm, going, counts)
+        weights = None if weights is None else swap(comm, weights, counts)[0]
+        parallel.loops("_spread").put(rows, going, weights, place, entries, values)
+    return indptr, entries, values
+
+
+def _posted(edges: Ends, nodes: Numbered, kind: Any, start: int) -> Any:
+    """Return the entries of some edges, sorted by rank."""
+    loops, ranks = parallel.loops("_spread"), len(nodes.first) - 1
+    a, b = (min(k, len(edges.sources)) for k in (start, start + EDGES))
+    counts = np.zeros(ranks, dtype=np.int64)
+    loops.tally(edges.sources, edges.targets, nodes.owner, counts, a, b)
+    rows, entries = (np.empty(counts.sum(), dtype=kind) for _ in range(2))
+    weights = None if edges.weights is None else np.empty(len(rows))
+    place = np.cumsum(counts) - counts
+    loops.post(*edges, nodes.owner, nodes.number, nodes.first, place, rows, entries, weights, a, b)
+    return counts, rows, entries, weights
+
+
+def _summed(comm: Any, found: Found, first: int) -> Found:
+    """Add up what the ranks have counted; the first pair is numbered over all of them."""
+    i, j, there, back = found.pair
+    every = comm.allgather(found._replace(pair=(i + first, j + first, there, back)))
+    copies, selves, zeros, others, differ = (sum(rank[k] for rank in every) for k in range(5))
+    pair = next((rank.pair for rank in every if rank.differ), every[0].pair)
+    return Found(copies, selves, zeros, others, differ, pair)
+
+
+def _directed(comm: Any, found: Found, nodes: Numbered, first: int, where: str) -> Exception:
+    i, j, there, back = found.pair
+    pair = int(i), int(j)
+    known = {k: nodes.names[k - first] for k in pair if 0 <= k - first < len(nodes.names)}
+    names = {k: name for some in comm.allgather(known) for k, name in some.items()}
+    return directed(DirectedError(found.differ, pair, (there, back)), names, where)

@@ -1,0 +1,90 @@
+"""Run on ranks: the answers of all cases in a folder against those of one machine.
+
+Arguments: the folder that `answers` of test_agreement.py has filled, and how rows are cut.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from robustgc.asked import Model
+from robustgc.engines import Options
+from robustgc.labels import encode
+from robustgc.mpi.fitting import fit_codes
+from robustgc.mpi.share import Share
+from robustgc.mpi.world import world
+
+
+def cuts(way, n, size, labelled):
+    if way == "even":
+        return np.linspace(0, n, size + 1).astype(int)
+    if way == "uneven":  # 1 : 4 : 9 ...
+        return (n * np.cumsum([0, *np.arange(1, size + 1) ** 2]) / (1 + np.arange(size)).dot(
+            1 + np.arange(size))).astype(int)  # fmt: skip
+    if way == "no rows":  # the last rank has none
+        return np.append(np.linspace(0, n, size).astype(int), n)
+    assert way == "no labels"  # the last rank has the rows behind the last label
+    return np.append(np.linspace(0, labelled.max() + 1, size).astype(int), n)
+
+
+def share(comm, W, way, labelled):
+    bounds = cuts(way, W.shape[0], comm.size, labelled)
+    first, last = int(bounds[comm.rank]), int(bounds[comm.rank + 1])
+    own = sp.csr_array(W[first:last])
+    own.sort_indices()
+    unit = bool((W.data == 1).all())
+    data = None if unit else own.data
+    return Share(comm, first, W.shape[0], own.indptr, own.indices, data)
+
+
+def close(mine, theirs, codes, wanted):
+    """Values to 1e-6; classes wherever the values can tell them apart."""
+    known = np.isfinite(theirs)
+    np.testing.assert_array_equal(np.isfinite(mine), known)
+    scale = np.abs(theirs[known]).max()
+    assert np.abs(mine[known] - theirs[known]).max() < 1e-6 * scale
+    if theirs.shape[1] == 1:
+        clear = ~(np.abs(theirs[:, 0]) < 1e-6 * scale)
+    else:
+        best = np.sort(theirs, axis=1)
+        with np.errstate(invalid="ignore"):  # two classes that are not there
+            clear = ~(best[:, -1] - best[:, -2] < 1e-6 * scale)
+    np.testing.assert_array_equal(codes[clear], wanted[clear])
+
+
+def check(comm, path, way):
+    case = np.load(path, allow_pickle=True)
+    W = sp.csr_array((case["data"], case["indices"], case["indptr"]))
+    y, labelled = case["y"], np.flatnonzero(case["y"] >= 0)
+    given = encode(y[labelled], n_nodes=len(labelled))
+    eta, n_modes, tol = (None if np.isnan(x) else float(x) for x in case["asked"])
+    model = Model(eta, None if n_modes is None else int(n_modes), False)
+    rows = share(comm, W, way, labelled)
+    found = fit_codes(rows, labelled, given, np.ones(len(labelled)), model, Options(tol=tol))
+    answer, issues = found.answer, found.issues
+    f, codes, reasons, number = (
+        np.concatenate(comm.allgather(x))
+        for x in (answer.f, answer.codes, answer.reasons, answer.number)
+    )
+    close(f, case["f"], codes, case["codes"])
+    np.testing.assert_array_equal(number, case["number"])
+    clear = codes == case["codes"]
+    np.testing.assert_array_equal(reasons[clear], case["reasons"][clear])
+    by_node = np.argsort(issues.node)
+    np.testing.assert_allclose(issues.suspicion[by_node], case["suspicion"], atol=1e-5)
+    largest = max(answer.certificates.values(), key=lambda c: c.n_nodes)
+    np.testing.assert_allclose(largest.lambda_1, case["lambda_1"], rtol=1e-6)
+    assert largest.residual < 1e-5
+
+
+if __name__ == "__main__":
+    comm = world()
+    for path in sorted(Path(sys.argv[1]).glob("*.npz")):
+        try:
+            check(comm, path, sys.argv[2])
+        except AssertionError as failure:
+            raise AssertionError(f"{path.stem}, {sys.argv[2]}: {failure}") from failure
+    if comm.rank == 0:
+        sys.stdout.write("agreed\n")

@@ -1,0 +1,17 @@
+"""Without MPI, PETSc and SLEPc nothing here is a test; `make test-mpi` insists on them."""
+
+import os
+from importlib.util import find_spec
+
+import pytest
+from ranks import mpiexec
+
+missing = [name for name in ("mpi4py", "petsc4py", "slepc4py") if find_spec(name) is None]
+if mpiexec() is None:
+    missing.append("mpiexec")
+if missing and os.environ.get("ROBUSTGC_TEST_MPI"):
+    raise pytest.UsageError(
+        f"The tests of MPI cannot run: {', '.join(missing)} not found. "
+        "`tools/mpi-environment` makes an environment that has all; then `make test-mpi`."
+    )
+collect_ignore_glob = ["*.py"] if missing else []
