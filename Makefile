@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-mpi check format reproduce picture bench bench-noise bench-auto bench-queries bench-table1 bench-files bench-billion clean
+.PHONY: help demo test test-mpi check format reproduce picture bench bench-noise bench-auto bench-queries bench-table1 bench-files bench-mpi bench-billion clean
 
 help:
 	@echo "make demo     polblogs with 12 labels, 3 of them wrong: who copes?"
@@ -19,6 +19,7 @@ help:
 	@echo "make bench-queries  which node to label next, against random choice (five minutes)"
 	@echo "make bench-table1  the automatic choice on the rows of the paper's Table 1 (ten minutes)"
 	@echo "make bench-files  a text file of 10 million edges: reading against fitting (two minutes)"
+	@echo "make bench-mpi  ranks against one machine: time, memory per rank, a rank that dies (ten minutes)"
 	@echo "make bench-billion  a billion edges: tens of GB of disk, 20 GiB of memory, a quarter of an hour"
 	@echo "make clean    remove .venv, .venv-mpi and caches"
 
@@ -67,6 +68,9 @@ bench-table1: .venv/package
 
 bench-files: .venv/package
 	$(BIN)/python benchmarks/files.py
+
+bench-mpi: .venv-mpi/environment
+	. ./.venv-mpi/environment && .venv-mpi/bin/python benchmarks/mpi.py
 
 bench-billion: .venv/package
 	$(BIN)/python benchmarks/billion.py

@@ -127,7 +127,7 @@ def _killed(home: Path) -> None:
     rows = [f"{node},{y[node]}" for node in np.flatnonzero(y >= 0)]
     labels.write_text("node,label\n" + "\n".join(rows) + "\n")
     out = home / "answers"
-    words = ["mpiexec", "-n", "2", sys.executable, "-m", "robustgc", "classify"]
+    words = ["mpiexec", "-n", "2", str(Path(sys.executable).with_name("robustgc")), "classify"]
     words += [str(home / "grid"), "--labels", str(labels), "-o", str(out), "--engine", "mpi"]
     job = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not list(Path(f"{out}.checkpoint").glob("**/*")) and job.poll() is None:

@@ -35,11 +35,19 @@ def world() -> Any:
     comm = mpi.COMM_WORLD
     beside = comm.Split_type(mpi.COMM_TYPE_SHARED)
     if beside.size > 1 and "ROBUSTGC_NUM_THREADS" not in os.environ:
-        # Ranks on one machine share its cores: one thread each, unless there are cores to spare.
-        threads = max(1, parallel.n_threads() // beside.size)
-        os.environ["ROBUSTGC_NUM_THREADS"] = str(threads)
+        # Ranks share the cores that they may run on; those bound to other cores do not count.
+        every = beside.allgather(_cores())
+        sharing = sum(not every[beside.rank].isdisjoint(cores) for cores in every)
+        os.environ["ROBUSTGC_NUM_THREADS"] = str(max(1, parallel.n_threads() // sharing))
     comm.Set_attr(_beside_key(), beside)
     return comm
+
+
+def _cores() -> set[int]:
+    """Return the cores that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return set(os.sched_getaffinity(0))
+    return set(range(os.cpu_count() or 1))
 
 
 @cache
