@@ -21,6 +21,7 @@ from robustgc.transduction import Transduction
 from robustgc.weights import Weights
 
 ENGINES = ("local", "mpi")
+_RANK = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
 _STARTED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")  # what mpiexec tells its ranks
 
 
@@ -59,7 +60,8 @@ class RankedClassifier(GraphClassifier):
         if self.engine == "local":
             return super()._answered(W, labels, settled, psd)
         model, sizes = self._model(), settled._task.sizes
-        with Progress(bool(self.verbose)) as progress:
+        first = next((os.environ[name] for name in _RANK if name in os.environ), "0") == "0"
+        with Progress(bool(self.verbose) and first) as progress:
             asked = (W, labels, sizes, model, self._options(progress.watch), psd)
             if self.n_ranks is None:
                 answer, settled._task = _engine("program").answer_all(*asked)

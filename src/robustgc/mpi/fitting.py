@@ -22,7 +22,7 @@ from robustgc.mpi.pieces import Pieces, extracted, find_pieces
 from robustgc.mpi.share import Share
 from robustgc.mpi.small import answer_apart
 from robustgc.mpi.spread_graph import Arrays, Keeper, SpreadGraph, made
-from robustgc.mpi.world import library, total
+from robustgc.mpi.world import library, slepc, total
 from robustgc.outcome import NotConvergedError
 from robustgc.task import Given, Piece, Task
 from robustgc.transduction import (
@@ -118,6 +118,7 @@ def fit_codes(
     psd: bool = False,
 ) -> Fitted:
     """Answer from labels whose nodes ascend; `given` has a code for each of them."""
+    slepc()  # what is missing is told now, not when a hard component asks for it
     return _Fit(share, nodes, given, sizes, model, options, keep, psd).run()
 
 

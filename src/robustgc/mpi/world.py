@@ -61,7 +61,14 @@ def petsc() -> Any:
     world()
     # Its signal handler would print a page of advice where a rank is told to stop.
     _imported("petsc4py").init(["robustgc", "-no_signal_handler"])
-    return _imported("petsc4py.PETSc")
+    found = _imported("petsc4py.PETSc")
+    if found.COMM_WORLD.size != world().size:
+        raise MissingMPIError(
+            f"PETSc sees {found.COMM_WORLD.size} rank and mpi4py {world().size}: it was built "
+            "without MPI, or with another one. Build PETSc with mpicc in the path "
+            "(docs/cluster.md)."
+        )
+    return found
 
 
 @cache
