@@ -87,7 +87,7 @@ def labelled(truth, count, seed):
     return y
 
 
-def answer(folder, name, graph, count, *, eta=None, n_modes=None, tol=None):
+def answer(folder, name, graph, count, *, eta=None, n_modes=None, tol=None, digits=1e-5):
     """Write a case with the answers of one machine; ranks read it and compare."""
     W, truth = graph
     y = labelled(truth, count, 4711)
@@ -111,6 +111,7 @@ def answer(folder, name, graph, count, *, eta=None, n_modes=None, tol=None):
         number=model.components_,
         suspicion=issues.suspicion[np.argsort(issues.node)],
         lambda_1=model.lambda_1_,
+        digits=digits,
     )
 
 
@@ -137,7 +138,8 @@ def hard(tmp_path_factory):
 def large(tmp_path_factory):
     folder = tmp_path_factory.mktemp("large")
     answer(folder, "blocks", blocks(33_000, 3, 23), 90)
-    answer(folder, "grid-paper", grid(300), 40, eta=0.9, n_modes=1)
+    # Labels are judged by modes that may have a residual of 1e-4 above 30,000 nodes.
+    answer(folder, "grid-paper", grid(300), 40, eta=0.9, n_modes=1, digits=1e-3)
     return folder
 
 
