@@ -32,7 +32,7 @@ def main(scale: float = 1.0) -> None:
         home = Path(name)
         _stored(home / "blocks", blocks(nodes, int(EDGES * scale), 20181))
         np.save(home / "blocks.npy", noisy_labels(nodes, 100, 30, 77))
-        _stored(home / "grid", grid(side, side))
+        _stored(home / "grid", grid(side))
         np.save(home / "grid.npy", _halves(side))
         print(f"{'work':<34}{'one machine':>12}{'2 ranks':>9}{'ratio':>7}  bar")
         _against(home, "blocks", "paper", "block model, eta = 0.9", "1.5")
@@ -133,7 +133,8 @@ def _killed(home: Path) -> None:
     while not list(Path(f"{out}.checkpoint").glob("**/*")) and job.poll() is None:
         time.sleep(0.05)
     time.sleep(0.5)
-    victims = [p for p in psutil.Process(job.pid).children(recursive=True) if "python" in p.name()]
+    started = psutil.Process(job.pid).children(recursive=True)
+    victims = [p for p in started if "classify" in p.cmdline() and "mpiexec" not in p.name()]
     victims[-1].send_signal(signal.SIGKILL)
     start = time.perf_counter()
     _, said = job.communicate(timeout=100)

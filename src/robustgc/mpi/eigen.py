@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robustgc.mpi.matrices import by_products, multigrid_of, nearly_laplacian, vector
+from robustgc.mpi.matrices import Cycle, by_products, vector
 from robustgc.mpi.world import petsc, slepc
 from robustgc.outcome import NotConvergedError, Watch
 from robustgc.weights import Array
@@ -87,11 +87,12 @@ def _run(
         eps.setDimensions(count)
         transform = eps.getST()
         transform.setType("precond")
-        transform.setPreconditionerMat(nearly_laplacian(graph))
         transform.getKSP().setType("preonly")
-        multigrid_of(graph, transform.getKSP().getPC())
+        pc = transform.getKSP().getPC()
+        pc.setType("python")  # the one cycle for eigenpairs and systems: set up once
+        pc.setPythonContext(Cycle(graph))
     if kind == "lobpcg":
-        eps.setLOBPCGBlockSize(count + 2)  # the last of a block converge late
+        eps.setLOBPCGBlockSize(count + 1)  # the last of a block converges late
 
     def monitor(solver: Any, step: int, done: int, values: Any, errors: Any) -> None:
         watch(step, float(errors[min(done, len(errors) - 1)]) if len(errors) else np.nan, np.inf)

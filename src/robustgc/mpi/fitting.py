@@ -200,15 +200,19 @@ class _Fit:
             return
         self.solved.append(piece)
         self.certificates[c] = piece.certificate
-        self.f[rows], self.codes[rows] = answered(graph, piece.solution, present, False, _ROUNDING)
-        self.reasons[rows] = np.where(self.codes[rows] >= 0, DECIDED, TIE)
+        self._write(rows, *answered(graph, piece.solution, present, False, _ROUNDING))
 
-    def _graph(self, c: int) -> tuple[SpreadGraph, NDArray[Any], NDArray[Any]]:
+    def _write(self, rows: Any, f: Array, codes: NDArray[np.int64]) -> None:
+        self.f[rows], self.codes[rows], self.reasons[rows] = f, codes, DECIDED
+        if codes.min(initial=0) < 0:
+            self.reasons[rows] = np.where(codes >= 0, self.reasons[rows], TIE)
+
+    def _graph(self, c: int) -> tuple[SpreadGraph, Any, NDArray[Any]]:
         """Return a component as a graph, its own rows, and the places of its labels in it."""
         chosen = self.of_labels == c
         if self.pieces.count == 1:
             self.whole.keep = self._named(c)
-            return self.whole, np.arange(self.share.rows), self.nodes
+            return self.whole, slice(None), self.nodes
         mine = self.pieces.number == c
         share, rows = extracted(self.share, self.halo, mine)
         place = np.full(self.share.rows, -1, dtype=np.int64)
@@ -231,9 +235,7 @@ class _Fit:
         apart = answer_apart(self, chosen, tried)
         self.certificates |= apart.certificates
         self.judged += apart.judged
-        rows = apart.rows
-        self.f[rows], self.codes[rows] = apart.f, apart.codes
-        self.reasons[rows] = np.where(apart.codes >= 0, DECIDED, TIE)
+        self._write(apart.rows, apart.f, apart.codes)
 
     def _issues(self) -> LabelIssues:
         found = [

@@ -41,7 +41,7 @@ class Halo:
         exchange(self.comm, self.ghosts, self._wanted, asked, self._given)
         asked -= share.first
         self._send = asked
-        self._room: dict[tuple[int, str], NDArray[Any]] = {}
+        self._room: dict[tuple[int, str], tuple[NDArray[Any], NDArray[Any]]] = {}
 
     @property
     def nbytes(self) -> int:
@@ -53,12 +53,15 @@ class Halo:
         columns = X.shape[1]
         key = (columns, X.dtype.char)
         if key not in self._room:
-            self._room = {key: np.empty((self.rows + len(self.ghosts), columns), X.dtype)}
-        whole = self._room[key]
+            room = np.empty((self.rows + len(self.ghosts), columns), X.dtype)
+            self._room = {key: (room, np.empty((len(self._send), columns), X.dtype))}
+        whole, out = self._room[key]
         whole[: self.rows] = X
         if self.comm.size > 1:
+            if len(out):
+                np.take(X, self._send, axis=0, out=out, mode="clip")  # no check: twice as fast
             sizes, counts = self._given * columns, self._wanted * columns
-            exchange(self.comm, X[self._send], sizes, whole[self.rows :], counts)
+            exchange(self.comm, out, sizes, whole[self.rows :], counts)
         return whole
 
     def values(self, x: NDArray[Any]) -> NDArray[Any]:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from robustgc.graph import per_graph
 from robustgc.mpi.world import library, petsc
@@ -48,7 +47,6 @@ def by_products(graph: "SpreadGraph", apply: Callable[[Array], Array]) -> Any:
     return found
 
 
-@per_graph
 def laplacian_matrix(graph: "SpreadGraph", shift: float) -> Any:
     """Return ``L_N + shift I`` with its entries; v0 is told to be nearly its null vector."""
     W, rows, first = graph.halo.W, graph.rows, graph.first
@@ -57,18 +55,17 @@ def laplacian_matrix(graph: "SpreadGraph", shift: float) -> Any:
     scale = 1.0 / np.sqrt(graph.halo.values(graph.d))
     row = np.repeat(np.arange(rows), np.diff(W.indptr))
     weights = np.ones(W.nnz) if W.data is None else W.data
-    between = W.indices != row
-    row, column, weights = row[between], W.indices[between], weights[between]
+    weights = np.where(W.indices == row, 0.0, weights)  # self-loops are not in L_N
     off = np.bincount(row, weights=weights, minlength=rows)
-    values = np.concatenate([-weights * scale[row] * scale[column], off * scale[:rows] ** 2])
-    places = (
-        np.concatenate([row, np.arange(rows)]),
-        np.concatenate([numbers[column], numbers[:rows]]),
-    )
-    own = sp.csr_array((values, places), shape=(rows, graph.n))
-    own.sort_indices()
-    integer = petsc().IntType
-    csr = (own.indptr.astype(integer), own.indices.astype(integer), own.data)
+    # Every row has its diagonal at the end.
+    indptr = (W.indptr + np.arange(rows + 1)).astype(petsc().IntType)
+    columns = np.empty(W.nnz + rows, dtype=petsc().IntType)
+    values = np.empty(W.nnz + rows)
+    places, ends = np.arange(W.nnz) + row, indptr[1:] - 1
+    columns[places], columns[ends] = numbers[W.indices], numbers[:rows]
+    values[places] = -weights * scale[row] * scale[W.indices]
+    values[ends] = off * scale[:rows] ** 2
+    csr = (indptr, columns, values)
     size = ((rows, graph.n), (rows, graph.n))
     found = petsc().Mat().createAIJ(size, csr=csr, comm=graph.comm)
     if shift:
@@ -89,24 +86,24 @@ def _check_count(graph: "SpreadGraph", entries: int) -> None:
         )
 
 
-def nearly_laplacian(graph: "SpreadGraph") -> Any:
-    """Return ``L_N`` with a little on its diagonal: what multigrid is set up for."""
-    return laplacian_matrix(graph, 2 * _LITTLE)
-
-
-def multigrid_of(graph: "SpreadGraph", pc: Any) -> Any:
-    """Make a preconditioner of PETSc multigrid for `nearly_laplacian`."""
-    pc.setType("gamg")
-    pc.setUseAmat(False)  # after the type; else it smooths with the matrix that is solved
-    return pc
-
-
 @per_graph
 def cycle(graph: "SpreadGraph") -> Any:
     """Return a multigrid cycle, nearly the pseudo-inverse of ``L_N``, set up once."""
     pc = petsc().PC().create(comm=graph.comm)
-    matrix = nearly_laplacian(graph)
+    matrix = laplacian_matrix(graph, 2 * _LITTLE)
     pc.setOperators(matrix, matrix)
-    multigrid_of(graph, pc)
+    pc.setType("gamg")
+    pc.setUseAmat(False)  # after the type; else it smooths with the matrix that is solved
     pc.setUp()
     return pc
+
+
+class Cycle:
+    """That cycle as the preconditioner of something else."""
+
+    def __init__(self, graph: "SpreadGraph") -> None:
+        self._cycle = cycle(graph)
+
+    def apply(self, pc: Any, x: Any, y: Any) -> None:
+        """Store the cycle's answer to x in y."""
+        self._cycle.apply(x, y)

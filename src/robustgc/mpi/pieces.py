@@ -52,6 +52,8 @@ def find_pieces(share: Share, halo: Halo, d: Array) -> Pieces:
         np.minimum.at(pointer, told - share.first, value)
         pointer = fetch(comm, bounds, pointer, pointer)
         label, before = fetch(comm, bounds, pointer, label), label
+        if not comm.allreduce(bool(label.any()), library().LOR):
+            break  # all nodes are joined to the first
         if not comm.allreduce(bool((label != before).any() or better.any()), library().LOR):
             break
     return _numbered(share, bounds, label[local])
