@@ -54,7 +54,8 @@ def found(path, options):
     }
 
 
-for case, path, options in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")):
-    every = comm.gather(found(path, options))
-    if comm.rank == 0:
-        sys.stdout.write(json.dumps([case, every]) + "\n")
+if __name__ == "__main__":
+    for case, path, options in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")):
+        every = comm.gather(found(path, options))
+        if comm.rank == 0:
+            sys.stdout.write(json.dumps([case, every]) + "\n")

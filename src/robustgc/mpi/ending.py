@@ -1,5 +1,6 @@
 """How a rank ends: an error of all ranks in good order, an error of one by stopping the others."""
 
+import atexit
 import ctypes
 import signal
 import sys
@@ -64,10 +65,15 @@ class Stage:
     def watch(self, name: str) -> None:
         """From now on end with the line when told to stop."""
         self.now(name)
-        self._handler = _compiled(ctypes.addressof(self._line))  # kept: the system has its address
+        self._handler = _compiled(ctypes.addressof(self._line))
         install = ctypes.CDLL(None).signal
         install.argtypes = [ctypes.c_int, ctypes.c_void_p]
         install(signal.SIGTERM, self._handler.address)
+
+        def forget(stage: Stage = self) -> None:  # keeps line and handler to the end
+            install(signal.SIGTERM, None)
+
+        atexit.register(forget)  # Python frees both before the process has ended
 
     def now(self, name: str) -> None:
         """Say what is done from here on, such as "fitting"."""
