@@ -219,8 +219,9 @@ except ValueError as error:
 """
 
 
-@pytest.mark.parametrize("by", [0, 150])
-@pytest.mark.parametrize("file", ["part-00000.csv", "indices.npy"])
+@pytest.mark.parametrize(
+    ("file", "by"), [("part-00000.csv", 0), ("part-00000.csv", 150), ("indices.npy", 150)]
+)
 def test_a_folder_that_changes_while_it_is_read(tmp_path, file, by):
     if file == "indices.npy":
         path = graph(tmp_path / "g")

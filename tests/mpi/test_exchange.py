@@ -55,7 +55,6 @@ for as_text in (False, True):
 """
 
 
-@pytest.mark.parametrize("limit", [2**27, 11])
-@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize(("n", "limit"), [(1, 11), (2, 2**27), (3, 11)])
 def test_everything_arrives_in_order(n, limit):
     run(n, EXCHANGE, limit)

@@ -62,6 +62,6 @@ assert min(refused, unweighted, summed) > 3, (refused, unweighted, summed)
 """
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("n", [1, 3])
 def test_random_edges(n):
     run(n, RANDOM)

@@ -22,13 +22,19 @@ def place(tmp_path_factory):
         (["--report", "page.html"], "--report does not go with --engine mpi"),
         (["--save", "model"], "--save does not go with --engine mpi: a model holds the whole"),
         (["--eta", "2"], "--eta 2 is not strictly between 0 and 1"),
-        (["--symmetrise", "min"], "--symmetrise min is unknown"),
     ],
 )
 def test_options_that_do_not_go_together(place, more, said):
-    done = run(2, COMMAND, *asked(place, place / "out", *more), check=False)
+    done = alone(*asked(place, place / "out", *more))
     assert done.returncode == 2
     assert done.stderr.count(said) == 1
+
+
+def test_several_ranks_say_it_once(place):
+    words = asked(place, place / "out", "--symmetrise", "min")
+    done = run(2, COMMAND, *words, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("--symmetrise min is unknown") == 1
 
 
 def test_points_and_a_missing_output(place):
@@ -84,11 +90,10 @@ def test_info_shows_every_rank(place):
     assert sum(row["rows"] for row in each) == 36
     assert sum(row["entries"] for row in each) == found["entries"] == 2 * 79
     assert all(row["available"] > found["estimated_peak"] > row["share"] > 0 for row in each)
-    done = run(2, COMMAND, "info", place / "edges.csv", "--engine", "mpi")
-    table = done.stdout.splitlines()
-    assert table[0].split() == ["ranks", "2"]
-    assert table[-3].split()[:4] == ["rank", "machine", "rows", "entries"]
-    assert [line.split()[0] for line in table[-2:]] == ["0", "1"]
+    table = alone("info", place / "edges.csv", "--engine", "mpi").stdout.splitlines()
+    assert table[0].split() == ["ranks", "1"]
+    assert table[-2].split()[:4] == ["rank", "machine", "rows", "entries"]
+    assert table[-1].split()[0] == "0"
 
 
 def alone(*words, env=None):
