@@ -38,8 +38,8 @@ def main(scale: float = 1.0) -> None:
         _against(home, "blocks", "paper", "block model, eta = 0.9", "1.5")
         _against(home, "blocks", "auto", "block model, auto", "-")
         _against(home, "grid", "paper", "grid, eta = 0.9", "1.5")
-        for graph in ("blocks", "grid"):
-            model(graph, nodes if graph == "blocks" else side**2, _memory(home, graph))
+        model("grid", side**2, _memory(home, "grid"))
+        predict(model("blocks", nodes, _memory(home, "blocks")))
         _killed(home)
 
 
@@ -105,8 +105,11 @@ def _memory(home: Path, graph: str) -> dict[int, dict[str, Any]]:
     return measured
 
 
-def model(name: str, n: int, measured: dict[int, dict[str, Any]]) -> None:
-    """Fit the cost model: seconds of a product = entry bytes / stream + halo bytes / exchange."""
+def model(name: str, n: int, measured: dict[int, dict[str, Any]]) -> float:
+    """Fit the cost model: seconds of a product = row bytes / stream + halo bytes / exchange.
+
+    Returns the bytes of rows per second that each of two ranks goes through.
+    """
     one = measured[1]["ranks"][0]
     stream = one["rows"] / one["product"]["all"]
     print(f"{name}: a product on 1 rank {1e3 * one['product']['all']:.1f} ms: "
@@ -119,6 +122,32 @@ def model(name: str, n: int, measured: dict[int, dict[str, Any]]) -> None:
               f"{1e3 * mine['product']['exchange']:.2f} ms for {halo / 1e6:.2f} MB (halo "
               f"{mine['ghosts'] / (n / ranks_):.2f} of the rows), rows "
               f"{mine['rows'] / work / 1e9:.2f} GB/s")  # fmt: skip
+        if ranks_ == 2:
+            stream = mine["rows"] / work
+    return stream
+
+
+def predict(stream: float) -> None:
+    """Print what the model says of 100 billion edges on 64 machines, with what it assumes."""
+    edges, nodes, machines, cores, network = 100e9, 5e9, 64, 64, 12.5e9
+    products, columns = 25, 2  # the labels of two classes, and the random vector beside them
+    rows = 4 * 2 * edges / machines
+    entries = 2 * edges / machines
+    print(
+        f"\n{edges:.0e} edges, {nodes:.0e} nodes, {machines} machines of {cores} cores, one rank each:"
+    )
+    print(
+        f"  assumed {network / 1e9:.1f} GB/s of network, {stream / 1e9:.2f} GB/s of rows per core"
+    )
+    for text, leaving in (("nodes in random order", 1.0), ("one entry in ten leaves", 0.1)):
+        ghosts = nodes * (1 - np.exp(-leaving * entries / nodes))
+        product = rows / (stream * cores)
+        halo = 4 * columns * ghosts / network
+        memory = rows + 16 * ghosts + nodes / machines * 4 * (products + 12) * columns
+        total = products * (product + halo)
+        print(f"  {text}: {ghosts:.2e} values from other machines; rows {product:.2f} s, exchange "
+              f"{halo:.2f} s a product; {products} products {total:.0f} s; "
+              f"{memory / 1e9:.0f} GB a machine")  # fmt: skip
 
 
 def _killed(home: Path) -> None:

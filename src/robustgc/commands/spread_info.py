@@ -71,6 +71,7 @@ def describe(share: Any) -> dict[str, Any]:
 def _show(found: dict[str, Any]) -> None:
     for name in ("ranks", "machines", "nodes", "entries"):
         typer.echo(f"{name:<28}{found[name]}")
+    typer.echo("\nGrids, roads and neighbour graphs take about ten times this peak (multigrid).")
     wide = max(len(row["machine"]) for row in found["per_rank"]) + 2
     typer.echo(
         f"\n{'rank':>5}  {'machine':<{wide}}{'rows':>13}{'entries':>15}{'share':>12}"
