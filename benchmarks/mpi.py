@@ -133,9 +133,7 @@ def predict(stream: float) -> None:
     products, columns = 25, 2  # the labels of two classes, and the random vector beside them
     rows = 4 * 2 * edges / machines
     entries = 2 * edges / machines
-    print(
-        f"\n{edges:.0e} edges, {nodes:.0e} nodes, {machines} machines of {cores} cores, one rank each:"
-    )
+    print(f"\n{edges:.0e} edges, {nodes:.0e} nodes, {machines} machines of {cores} cores:")
     print(
         f"  assumed {network / 1e9:.1f} GB/s of network, {stream / 1e9:.2f} GB/s of rows per core"
     )
