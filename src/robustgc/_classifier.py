@@ -7,13 +7,13 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from robustgc import affinity as affinities
 from robustgc.affinity import Affinity
+from robustgc.answer_columns import probabilities, size_of
 from robustgc.csr import CSR
 from robustgc.graph import Graph
 from robustgc.labels import Labels, encode, recode
@@ -185,14 +185,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         frequencies: 0.9 does not mean that nine in ten such answers are right. Points without an
         answer get NaN.
         """
-        f = self._decisions(X)[0]
-        known = self._answer.f[np.isfinite(self._answer.f)]
-        largest = float(np.abs(known).max(initial=0.0)) or 1.0
-        spread = largest * (float(np.sqrt(np.mean((known / largest) ** 2))) or 1.0)
-        if f.shape[1] > 1:
-            return np.asarray(softmax(f / spread, axis=1))
-        p = expit(f[:, 0] / spread)
-        return np.column_stack([1.0 - p, p])
+        return probabilities(self._decisions(X)[0], size_of(self._answer.f))
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy over the entries of y that carry a label; no answer is a miss."""

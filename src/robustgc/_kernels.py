@@ -165,15 +165,16 @@ def random_values(seed: int, before: int, v0: Any, out: Any, a: int, b: int) -> 
 
 
 @compiled
-def asymmetry(indptr: Any, indices: Any, bits: Any, found: Any, a: int, b: int) -> None:
+def asymmetry(indptr: Any, indices: Any, bits: Any, first: int, found: Any, a: int, b: int) -> None:
     """Add a hash of every entry above the diagonal, subtract that of its mirror below.
 
     Modulo 2^64 the sum is 0 if the matrix is symmetric to the last bit, and otherwise only with
-    probability 2^-64: one pass over the entries and no second matrix.
+    probability 2^-64: one pass over the entries and no second matrix. `first`: the number of the
+    first row, where others come before it.
     """
     total = np.uint64(0)
     for i in range(a, b):
-        row = np.uint64(i)
+        row = np.uint64(first + i)
         for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             j = np.uint64(indices[p])
             low, high = min(row, j), max(row, j)

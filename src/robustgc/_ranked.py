@@ -25,6 +25,11 @@ _RANK = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
 _STARTED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")  # what mpiexec tells its ranks
 
 
+def started_by_mpiexec() -> bool:
+    """Whether this process is one of some ranks."""
+    return any(name in os.environ for name in _STARTED)
+
+
 def check_engine(engine: Any, n_ranks: Any) -> None:
     """Refuse engines and numbers of ranks that there are not."""
     if engine not in ENGINES:
@@ -35,7 +40,7 @@ def check_engine(engine: Any, n_ranks: Any) -> None:
         raise ValueError(f"n_ranks={n_ranks!r} is not allowed; it must be a whole number >= 1.")
     if engine != "mpi":
         raise ValueError(f"n_ranks={n_ranks} needs engine='mpi'; this is engine={engine!r}.")
-    if any(name in os.environ for name in _STARTED):
+    if started_by_mpiexec():
         raise ValueError(
             f"n_ranks={n_ranks} starts ranks of its own, and this program was started by mpiexec "
             "already. Leave n_ranks out: the ranks of this program answer."
@@ -54,6 +59,17 @@ class RankedClassifier(GraphClassifier):
     _chosen: Any
     _affinity: Any
 
+    _met: bool  # whether all ranks have come to the point where they answer together
+
+    def _fit(self, X: Any, y: ArrayLike) -> Self:
+        self._met = self.engine == "local" or self.n_ranks is not None
+        try:
+            return super()._fit(X, y)
+        except Exception as error:
+            if not self._met:  # the others wait for this rank
+                _engine("program").meet(error)
+            raise
+
     def _answered(
         self, W: Weights, labels: Labels, settled: GraphClassifier, psd: bool
     ) -> Transduction:
@@ -64,6 +80,8 @@ class RankedClassifier(GraphClassifier):
         with Progress(bool(self.verbose) and first) as progress:
             asked = (W, labels, sizes, model, self._options(progress.watch), psd)
             if self.n_ranks is None:
+                self._met = True
+                _engine("program").meet()
                 answer, settled._task = _engine("program").answer_all(*asked)
             else:
                 answer, settled._task = _engine("notebook").solved(*asked, self.n_ranks)

@@ -100,22 +100,3 @@ def inspect(indptr: Any, indices: Any, data: Any, n: int, found: Any, a: int, b:
             total += w
             before = j
         found[4] += not total < np.inf
-
-
-@compiled
-def asymmetry(indptr: Any, indices: Any, bits: Any, first: int, found: Any, a: int, b: int) -> None:
-    """Add hashes as `_kernels.asymmetry` does, for rows that are numbered from `first`."""
-    total = np.uint64(0)
-    for i in range(a, b):
-        row = np.uint64(first + i)
-        for p in range(indptr[i], indptr[i + 1]):
-            j = np.uint64(indices[p])
-            low, high = min(row, j), max(row, j)
-            h = mixed(mixed(low * np.uint64(0x9E3779B97F4A7C15) + high) + np.uint64(1))
-            if bits is not None:
-                h = mixed(h ^ bits[p])
-            if j > row:
-                total += h
-            elif j < row:
-                total -= h
-    found[0] = total

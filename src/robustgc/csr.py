@@ -153,6 +153,7 @@ class CSR:
             self.indptr,
             self.indices,
             bits,
+            0,
             found=np.zeros(1, dtype=np.uint64),
         )
         return int(parts.sum(dtype=np.uint64)) == 0

@@ -86,7 +86,7 @@ def _found(share: Share) -> Any:
 
 def _asymmetry(share: Share) -> int:
     parts = parallel.collect(
-        parallel.loops("_spread").asymmetry,
+        parallel.loops().asymmetry,
         parallel.even_entries(share.indptr, PARTS),
         share.indptr,
         share.indices,

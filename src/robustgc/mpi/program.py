@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robustgc._ranked import started_by_mpiexec
 from robustgc.asked import Model
 from robustgc.engines import Options
 from robustgc.kept import Kept
@@ -29,12 +30,19 @@ ALONE = (
 )
 
 
+def meet(error: Exception | None = None) -> None:
+    """Wait for all ranks; if one comes with an error, all of them raise it."""
+    with together(world()):
+        if error is not None:
+            raise error
+
+
 def answer_all(
     W: Weights, labels: Labels, sizes: Array, model: Model, options: Options, psd: bool
 ) -> tuple[Transduction, Kept]:
     """Answer for weights and labels that every rank has; every rank gets all answers."""
     comm = world()
-    if comm.size == 1:
+    if not started_by_mpiexec():
         warnings.warn(ALONE, UserWarning, stacklevel=6)
     about = f"{labels.classes.tolist()} {np.flatnonzero(labels.codes >= 0).tolist()}"
     check_equal(comm, about, "other ones", "The labels are", "Give the same y to all ranks.")
