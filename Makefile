@@ -32,10 +32,10 @@ test: .venv/dev
 # Needs MPI, PETSc and SLEPc, which live in an environment of their own.
 test-mpi: .venv-mpi/environment
 	. ./.venv-mpi/environment && ROBUSTGC_TEST_MPI=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+	  .venv-mpi/bin/python -m pytest tests/mpi/test_agreement.py  # by itself: it computes
+	. ./.venv-mpi/environment && ROBUSTGC_TEST_MPI=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 	  .venv-mpi/bin/python -m pytest -n 2 --dist loadfile tests/mpi src/robustgc/mpi \
 	  --ignore tests/mpi/test_agreement.py
-	. ./.venv-mpi/environment && ROBUSTGC_TEST_MPI=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-	  .venv-mpi/bin/python -m pytest tests/mpi/test_agreement.py  # by itself: it computes
 
 check: .venv/dev
 	$(BIN)/ruff format --check .
