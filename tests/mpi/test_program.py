@@ -49,8 +49,9 @@ told = RobustGC(**given, engine="mpi", priors=shares).fit(W, y).transduction_
 np.testing.assert_array_equal(told, RobustGC(**given, priors=shares).fit(W, y).transduction_)
 with pytest.raises(ValueError, match="started by mpiexec"):
     RobustGC(**given, engine="mpi", n_ranks=2).fit(W, y)
-with pytest.raises(ValueError, match="labels are not the same on rank"):
-    RobustGC(**given, engine="mpi").fit(W, np.roll(y, comm.rank))
+for other in (np.roll(y, comm.rank), np.where(y < 0, y, (y + comm.rank) % 3)):
+    with pytest.raises(ValueError, match="labels are not the same on rank"):
+        RobustGC(**given, engine="mpi").fit(W, other)
 with pytest.raises(ValueError, match="(weights|labels) are not the same on rank"):
     less = n - comm.rank
     RobustGC(**given, engine="mpi").fit(W[:less, :less], y[:less])

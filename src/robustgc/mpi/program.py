@@ -44,10 +44,11 @@ def answer_all(
     comm = world()
     if not started_by_mpiexec():
         warnings.warn(ALONE, UserWarning, stacklevel=6)
-    about = f"{labels.classes.tolist()} {np.flatnonzero(labels.codes >= 0).tolist()}"
-    check_equal(comm, about, "other ones", "The labels are", "Give the same y to all ranks.")
     nodes = np.flatnonzero(labels.codes >= 0)
     given = replace(labels, codes=labels.codes[nodes])
+    parts = (given.classes, nodes, given.codes, sizes[nodes])
+    about, short = repr([part.tolist() for part in parts]), f"{len(nodes)} labels"
+    check_equal(comm, about, short, "The labels are", "Give the same y to all ranks.")
     share = from_weights(W, comm)
     fitted = fit_codes(share, nodes, given, sizes[nodes], model, options, psd=psd)
     mine = fitted.answer
