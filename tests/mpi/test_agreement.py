@@ -130,6 +130,7 @@ def few(tmp_path_factory):
     folder = tmp_path_factory.mktemp("few")
     answer(folder, "pieces", pieces(19), 90)
     answer(folder, "weighted-paper", weighted(5), 40, eta=0.9, n_modes=1)
+    answer(folder, "folds", blocks(2400, 3, 31), 600)  # too many to leave out one by one
     return folder
 
 
