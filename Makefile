@@ -19,7 +19,7 @@ help:
 	@echo "make bench-queries  which node to label next, against random choice (five minutes)"
 	@echo "make bench-table1  the automatic choice on the rows of the paper's Table 1 (ten minutes)"
 	@echo "make bench-files  a text file of 10 million edges: reading against fitting (two minutes)"
-	@echo "make bench-mpi  ranks against one machine: time, memory per rank, a rank that dies (ten minutes)"
+	@echo "make bench-mpi  ranks against one machine: time, memory per rank, a rank that dies (five minutes)"
 	@echo "make bench-billion  a billion edges: tens of GB of disk, 20 GiB of memory, a quarter of an hour"
 	@echo "make clean    remove .venv, .venv-mpi and caches"
 

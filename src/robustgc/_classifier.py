@@ -20,7 +20,7 @@ from robustgc.labels import Labels, encode, recode
 from robustgc.landmarks import choose, cover
 from robustgc.outcome import Solution
 from robustgc.points import as_float, row_keys, same
-from robustgc.transduction import Certificate, Transduction, decide, transduce
+from robustgc.transduction import ROUNDING, Certificate, Transduction, decide, transduce
 from robustgc.weights import Array, Weights
 
 BLOCK = 2**24  # kernel values held at a time when new points are answered: 128 MB
@@ -40,7 +40,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
     unlabeled: Any
 
     _solves_one_class = False
-    _rounding = 64 * float(np.finfo(float).eps)
+    _rounding = ROUNDING
 
     @abstractmethod
     def _check_parameters(self) -> None:

@@ -21,13 +21,14 @@ from robustgc.transduction import Transduction
 from robustgc.weights import Weights
 
 ENGINES = ("local", "mpi")
-_RANK = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
-_STARTED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")  # what mpiexec tells its ranks
+# What mpiexec, or a batch system, tells every rank that it starts.
+_RANK = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MPI_RANKID")
 
 
-def started_by_mpiexec() -> bool:
-    """Whether this process is one of some ranks."""
-    return any(name in os.environ for name in _STARTED)
+def rank_by_mpiexec() -> int | None:
+    """Return the number of this rank, or None: the process was not started by mpiexec."""
+    found = next((os.environ[name] for name in _RANK if name in os.environ), "")
+    return int(found) if found.isdigit() else None
 
 
 def check_engine(engine: Any, n_ranks: Any) -> None:
@@ -40,7 +41,7 @@ def check_engine(engine: Any, n_ranks: Any) -> None:
         raise ValueError(f"n_ranks={n_ranks!r} is not allowed; it must be a whole number >= 1.")
     if engine != "mpi":
         raise ValueError(f"n_ranks={n_ranks} needs engine='mpi'; this is engine={engine!r}.")
-    if started_by_mpiexec():
+    if rank_by_mpiexec() is not None:
         raise ValueError(
             f"n_ranks={n_ranks} starts ranks of its own, and this program was started by mpiexec "
             "already. Leave n_ranks out: the ranks of this program answer."
@@ -76,8 +77,7 @@ class RankedClassifier(GraphClassifier):
         if self.engine == "local":
             return super()._answered(W, labels, settled, psd)
         model, sizes = self._model(), settled._task.sizes
-        first = next((os.environ[name] for name in _RANK if name in os.environ), "0") == "0"
-        with Progress(bool(self.verbose) and first) as progress:
+        with Progress(bool(self.verbose) and not rank_by_mpiexec()) as progress:
             asked = (W, labels, sizes, model, self._options(progress.watch), psd)
             if self.n_ranks is None:
                 self._met = True

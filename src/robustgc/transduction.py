@@ -19,6 +19,7 @@ from robustgc.labels import Labels
 from robustgc.outcome import Solution
 from robustgc.weights import Array, Weights, components
 
+ROUNDING = 64 * float(np.finfo(float).eps)  # beside the largest value: a tie
 DECIDED = "decided by the model"
 ONE_CLASS = "only one class is labelled in its component"
 NO_LABEL = "no label in its component"

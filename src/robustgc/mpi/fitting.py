@@ -30,14 +30,13 @@ from robustgc.transduction import (
     ISOLATED,
     NO_LABEL,
     ONE_CLASS,
+    ROUNDING,
     TIE,
     Certificate,
     Transduction,
     answered,
 )
 from robustgc.weights import Array
-
-_ROUNDING = 64 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +199,7 @@ class _Fit:
             return
         self.solved.append(piece)
         self.certificates[c] = piece.certificate
-        self._write(rows, *answered(graph, piece.solution, present, False, _ROUNDING))
+        self._write(rows, *answered(graph, piece.solution, present, False, ROUNDING))
 
     def _write(self, rows: Any, f: Array, codes: NDArray[np.int64]) -> None:
         self.f[rows], self.codes[rows], self.reasons[rows] = f, codes, DECIDED

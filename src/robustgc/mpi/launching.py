@@ -8,18 +8,11 @@ from collections import deque
 from pathlib import Path
 
 from robustgc import parallel
+from robustgc._ranked import rank_by_mpiexec
 from robustgc.mpi.failures import died, raise_errors
 from robustgc.mpi.world import MissingMPIError
 
-# What mpiexec, or a batch system, tells every rank that it starts.
-_RANK = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MPI_RANKID")
 _LAST = 200  # lines that are kept to find out what happened
-
-
-def rank_by_mpiexec() -> int | None:
-    """Return the number of this rank, or None: the process was not started by mpiexec."""
-    found = next((os.environ[name] for name in _RANK if name in os.environ), "")
-    return int(found) if found.isdigit() else None
 
 
 def run_ranks(n_ranks: int, job: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robustgc._ranked import started_by_mpiexec
+from robustgc._ranked import rank_by_mpiexec
 from robustgc.asked import Model
 from robustgc.engines import Options
 from robustgc.kept import Kept
@@ -42,7 +42,7 @@ def answer_all(
 ) -> tuple[Transduction, Kept]:
     """Answer for weights and labels that every rank has; every rank gets all answers."""
     comm = world()
-    if not started_by_mpiexec():
+    if rank_by_mpiexec() is None:
         warnings.warn(ALONE, UserWarning, stacklevel=6)
     nodes = np.flatnonzero(labels.codes >= 0)
     given = replace(labels, codes=labels.codes[nodes])

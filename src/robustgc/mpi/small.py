@@ -14,13 +14,11 @@ from robustgc.graph import Graph
 from robustgc.mpi.routing import owners, send
 from robustgc.mpi.world import together
 from robustgc.task import Given, Piece
-from robustgc.transduction import Certificate, answered
+from robustgc.transduction import ROUNDING, Certificate, answered
 from robustgc.weights import Array
 
 if TYPE_CHECKING:
     from robustgc.mpi.fitting import _Fit
-
-_ROUNDING = 64 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ def _answered(
     Y = replace(fit.given, codes=codes).columns()
     given = Given(places, fit.nodes[labelled], here, fit.sizes[labelled])
     piece = fit.task.answer(graph, Y, given, fit.psd, fit.options)
-    return piece, *answered(graph, piece.solution, np.unique(here), False, _ROUNDING)
+    return piece, *answered(graph, piece.solution, np.unique(here), False, ROUNDING)
 
 
 def _gathered(fit: "_Fit", chosen: NDArray[Any]) -> list[tuple[int, NDArray[np.int64], Graph]]:
