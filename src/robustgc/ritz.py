@@ -15,6 +15,7 @@ from robustgc.weights import Array
 
 _CLEAR = {8: 1e-6, 4: 3e-4}  # residual of a Ritz pair, beside lambda_1, that counts as found
 _LEAST = {8: 1e-6, 4: 1e-3}  # a lambda_1 below is not resolved by products with L_N
+_HARD = 0.01  # a lambda_1 below is better left to multigrid; above, products get there
 _LIMIT = 300
 
 
@@ -30,7 +31,7 @@ def leading(
     Raises
     ------
     NotConvergedError
-        Not even lambda_1 stands clear after the probe, or no label sees it.
+        Not even lambda_1 stands clear, after the probe where it is small; or no label sees it.
     """
     L = operator(graph, dtype)
     lanczos = Recurrences(L, Y, room=graph.available() / 3)
@@ -56,7 +57,8 @@ def leading(
             # Fewer than before: copies of converged pairs have begun to come up among them.
             if most >= count or found < most or step >= 1.15 * first + 2 or over:
                 return *_rotated(graph, L, lanczos, best[1], best[0], clear, count), step
-        if over or not lanczos.kept or (step >= probe and not first):
+        small = any(s is not None and s.theta[0] < _HARD for s in smalls)
+        if over or not lanczos.kept or (step >= probe and not first and small):
             break
     raise NotConvergedError(f"no mode stood clear after {step} Lanczos steps")
 
