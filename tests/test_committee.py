@@ -59,7 +59,7 @@ def lambda_q(W, q):
 def test_the_default_has_the_say_with_few_labels(seed, per_class):
     W, _, y = case(seed, per_class=per_class, wrong=0)
     first = fitted(W, y).selection_[0]
-    assert first.weight > 0.4
+    assert first.weight > 0.2
     assert (first.eta, first.balanced) == (DEFAULT_ETA[False], True)
     assert first.evidence == 0.0
     assert 1 <= first.n_modes <= 2
@@ -69,7 +69,7 @@ def test_nothing_to_judge_by_leaves_the_prior():
     W, _, y = case(2711, per_class=1, wrong=0)
     clf = fitted(W, y)
     rest = [c.weight for c in clf.selection_[1:]]
-    assert clf.selection_[0].weight >= PRIOR
+    assert PRIOR[False] <= clf.selection_[0].weight < PRIOR[True]
     assert sum(rest) == pytest.approx(1 - clf.selection_[0].weight)
     assert all(np.isnan(c.accuracy) for c in clf.selection_)
 

@@ -19,10 +19,10 @@ from robustgc.weights import Array
 
 DEFAULT_ETA = {True: 0.9, False: 0.95}  # for two classes, the paper's; for more
 ETAS = (0.1, 0.5, 0.9, 0.95, 0.99)
-PRIOR = 0.5  # of the default: a coin's weight against all others together
+PRIOR = {True: 0.5, False: 0.25}  # of the default against all others: the paper's; our own guess
 _FITS = 0.3  # share of the others' prior for least squares, once labels are many
 _MANY = 200  # labels that give half of it
-_POWER = 0.2  # of the likelihood: neighbouring labels are not independent witnesses
+_POWER = 0.3  # of the likelihood: neighbouring labels are not independent witnesses
 ROUNDS = 3
 _FAINT = 1e-3  # beside the heaviest; a candidate that light is judged once
 
@@ -149,7 +149,7 @@ def _prior(
     fits: Sequence[int],
     labels: Labelled,
 ) -> Array:
-    """Half for the default; of the rest less for more modes than the classes need."""
+    """Give the default a share by itself, and less to more modes than the classes need."""
 
     def fit(q: int) -> float:
         return min(1.0, max(1, labels.n_classes - 1) / q)
@@ -158,8 +158,9 @@ def _prior(
     m = len(labels.codes)
     share = _FITS * m / (m + _MANY) if len(fits) else 0.0
     parts = [(1 - share) * family.share * filtered / filtered.sum() for family in families]
-    prior = (1 - PRIOR) * np.concatenate([*parts, share * fitted / (fitted.sum() or 1.0)])
-    prior[default] += PRIOR
+    most = PRIOR[labels.n_classes == 2]
+    prior = (1 - most) * np.concatenate([*parts, share * fitted / (fitted.sum() or 1.0)])
+    prior[default] += most
     return prior
 
 

@@ -1,0 +1,90 @@
+"""Graphs that the automatic choice was not made on, beside the peers: `make bench-other`.
+
+The bars of `make bench-noise` are over named data. Here are drawn graphs of other shapes: classes
+of one or several clusters (block models; points joined to their neighbours), and a union in which
+each piece has some of the classes. Usage: `python -m benchmarks.other_graphs [DRAWS] [FIRST_SEED]`.
+"""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.datasets import make_classification
+
+from benchmarks.noise.columns import accuracy, answer
+from benchmarks.noise.data import Problem
+from benchmarks.noise.draws import Trial, draw
+from robustgc import affinity
+
+DRAWS = int(sys.argv[1]) if len(sys.argv) > 1 else 4
+FIRST = int(sys.argv[2]) if len(sys.argv) > 2 else 5101
+COLUMNS = ("auto", "pf", "zhou_auto", "belkin_auto", "poisson", "pagerank", "gl_poisson")
+POINTS = ((2, 3, 300, 1.5), (3, 1, 300, 1.0), (3, 2, 360, 1.5), (4, 3, 480, 2.0), (6, 1, 480, 1.5))
+
+
+def graphs(seed: int) -> Iterator[Problem]:
+    rng = np.random.default_rng(seed)
+    for K, clusters, n, apart in POINTS:
+        X, y = make_classification(
+            n,
+            12,
+            n_informative=6,
+            n_classes=K,
+            n_clusters_per_class=clusters,
+            class_sep=apart,
+            random_state=seed,
+        )
+        near = affinity.make(X, "knn", sigma=None, scale=2.0, self_loops=True, n_neighbors=None)
+        yield _problem(f"points, {K} x {clusters}", near.weights(), y)
+    yield _problem("blocks, 3 x 1", *_blocks([120, 100, 80], 0.12, 0.03, rng))
+    for K, clusters, size in ((3, 3, 50), (6, 2, 40)):
+        W, block = _blocks([size] * (K * clusters), 0.25, 0.03, rng)
+        yield _problem(f"blocks, {K} x {clusters}", W, block % K)
+    (A, a), (B, b) = (_blocks(sizes, 0.15, 0.03, rng) for sizes in ([80, 60], [70, 70]))
+    yield _problem("union, 2 and 2 of 3", sp.block_diag([A, B]), np.concatenate([a, b + 1]))
+
+
+def _problem(name: str, W: Any, y: Any) -> Problem:
+    return Problem(name, sp.csr_matrix(W).astype(float), np.asarray(y, dtype=np.int64))
+
+
+def _blocks(
+    sizes: list[int], inside: float, across: float, rng: np.random.Generator
+) -> tuple[sp.csr_matrix, Any]:
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    chance = np.where(y[:, None] == y[None, :], inside, across)
+    upper = np.triu(rng.random(chance.shape) < chance, k=1)
+    return sp.csr_matrix((upper | upper.T).astype(float)), y
+
+
+def main() -> None:
+    found: dict[tuple[str, int, int], list[list[float]]] = {}
+    for seed in range(FIRST, FIRST + DRAWS):
+        for problem in graphs(seed):
+            for labels in (5, 20):
+                for rate in (0, 20, 40):
+                    trial = Trial(problem.name, "uniform", rate, labels, seed)
+                    given = draw(problem, trial)
+                    row = [
+                        100 * accuracy(problem, given, answer(column, problem, given).classes)
+                        for column in COLUMNS
+                    ]
+                    found.setdefault((problem.name, labels, rate), []).append(row)
+    print(f"{'classes x clusters':<22}{'labels':>7}{'wrong':>6}", end="")
+    print("".join(f"{column:>13}" for column in COLUMNS))
+    means = {key: np.mean(rows, axis=0) for key, rows in sorted(found.items())}
+    for (name, labels, rate), mean in means.items():
+        print(f"{name:<22}{labels:>7}{rate:>5}%" + "".join(f"{value:>13.1f}" for value in mean))
+    table = np.array(list(means.values()))
+    print(f"{'mean':<35}" + "".join(f"{value:>13.1f}" for value in table.mean(axis=0)))
+    behind = table[:, 1:].max(axis=1) - table[:, 0]
+    print(
+        f"auto: best or within 1 point in {np.mean(behind <= 1):.0%} of {len(behind)} cells, "
+        f"at most {behind.max():.1f} points behind the best of the others"
+    )
+
+
+if __name__ == "__main__":
+    main()
