@@ -7,14 +7,13 @@ each piece has some of the classes. Usage: `python -m benchmarks.other_graphs [D
 
 import sys
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import make_classification
 
 from benchmarks.noise.columns import accuracy, answer
-from benchmarks.noise.data import Problem
+from benchmarks.noise.data import Problem, block_model, problem_of
 from benchmarks.noise.draws import Trial, draw
 from robustgc import affinity
 
@@ -37,26 +36,13 @@ def graphs(seed: int) -> Iterator[Problem]:
             random_state=seed,
         )
         near = affinity.make(X, "knn", sigma=None, scale=2.0, self_loops=True, n_neighbors=None)
-        yield _problem(f"points, {K} x {clusters}", near.weights(), y)
-    yield _problem("blocks, 3 x 1", *_blocks([120, 100, 80], 0.12, 0.03, rng))
+        yield problem_of(f"points, {K} x {clusters}", near.weights(), y)
+    yield problem_of("blocks, 3 x 1", *block_model([120, 100, 80], 0.12, 0.03, rng))
     for K, clusters, size in ((3, 3, 50), (6, 2, 40)):
-        W, block = _blocks([size] * (K * clusters), 0.25, 0.03, rng)
-        yield _problem(f"blocks, {K} x {clusters}", W, block % K)
-    (A, a), (B, b) = (_blocks(sizes, 0.15, 0.03, rng) for sizes in ([80, 60], [70, 70]))
-    yield _problem("union, 2 and 2 of 3", sp.block_diag([A, B]), np.concatenate([a, b + 1]))
-
-
-def _problem(name: str, W: Any, y: Any) -> Problem:
-    return Problem(name, sp.csr_matrix(W).astype(float), np.asarray(y, dtype=np.int64))
-
-
-def _blocks(
-    sizes: list[int], inside: float, across: float, rng: np.random.Generator
-) -> tuple[sp.csr_matrix, Any]:
-    y = np.repeat(np.arange(len(sizes)), sizes)
-    chance = np.where(y[:, None] == y[None, :], inside, across)
-    upper = np.triu(rng.random(chance.shape) < chance, k=1)
-    return sp.csr_matrix((upper | upper.T).astype(float)), y
+        W, block = block_model([size] * (K * clusters), 0.25, 0.03, rng)
+        yield problem_of(f"blocks, {K} x {clusters}", W, block % K)
+    (A, a), (B, b) = (block_model(sizes, 0.15, 0.03, rng) for sizes in ([80, 60], [70, 70]))
+    yield problem_of("union, 2 and 2 of 3", sp.block_diag([A, B]), np.concatenate([a, b + 1]))
 
 
 def main() -> None:

@@ -32,7 +32,8 @@ class Problem:
         return int(self.y.max()) + 1
 
 
-def _problem(name: str, W: Any, classes: Any, X: Any = None) -> Problem:
+def problem_of(name: str, W: Any, classes: Any, X: Any = None) -> Problem:
+    """Put weights and classes of any type into a problem."""
     y = np.unique(np.asarray(classes), return_inverse=True)[1]
     # csr_matrix, since not all peers know csr_array.
     return Problem(name, sp.csr_matrix(W).astype(float), y.astype(np.int64), X)
@@ -51,7 +52,7 @@ def _of_the_paper(name: str) -> Problem:
         if name == "synth"
         else getattr(datasets, f"load_{name}")()
     )
-    return _problem(name, loaded.weights, loaded.labels)
+    return problem_of(name, loaded.weights, loaded.labels)
 
 
 def _points(name: str) -> Problem:
@@ -65,7 +66,7 @@ def _points(name: str) -> Problem:
     if name in ("wine", "breast_cancer"):
         X = StandardScaler().fit_transform(X)
     near = affinity.make(X, "knn", sigma=None, scale=2.0, self_loops=True, n_neighbors=None)
-    return _problem(name, near.weights(), y, X)
+    return problem_of(name, near.weights(), y, X)
 
 
 def _shared(name: str) -> Problem:
@@ -81,7 +82,7 @@ def _shared(name: str) -> Problem:
         kept = np.flatnonzero(np.bincount(y)[y] >= 10)
     kept = kept[_largest(W[kept][:, kept])]
     X = _words(folder / "features_csr.npz")
-    return _problem(name, W[kept][:, kept], y[kept], None if X is None else X[kept])
+    return problem_of(name, W[kept][:, kept], y[kept], None if X is None else X[kept])
 
 
 def _words(path: Path) -> sp.csr_matrix | None:
@@ -103,12 +104,19 @@ def _folder() -> Path:
 
 
 def _blocks(name: str, sizes: list[int], seed: int) -> Problem:
-    y = np.repeat(np.arange(len(sizes)), sizes)
-    chance = np.where(y[:, None] == y[None, :], INSIDE, ACROSS)
-    upper = np.triu(np.random.default_rng(seed).random(chance.shape) < chance, k=1)
-    W = sp.csr_matrix((upper | upper.T).astype(float))
+    W, y = block_model(sizes, INSIDE, ACROSS, np.random.default_rng(seed))
     kept = _largest(W)
-    return _problem(name, W[kept][:, kept], y[kept])
+    return problem_of(name, W[kept][:, kept], y[kept])
+
+
+def block_model(
+    sizes: list[int], inside: float, across: float, rng: np.random.Generator
+) -> tuple[sp.csr_matrix, NDArray[np.int64]]:
+    """Draw edges, with one chance inside of a block and another across; return W and the blocks."""
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    chance = np.where(y[:, None] == y[None, :], inside, across)
+    upper = np.triu(rng.random(chance.shape) < chance, k=1)
+    return sp.csr_matrix((upper | upper.T).astype(float)), y
 
 
 LOADERS: dict[str, Callable[[str], Problem]] = {
