@@ -15,7 +15,7 @@ help:
 	@echo "make picture  draw the README's picture again"
 	@echo "make bench    us and our peers on large graphs: time, memory, accuracy (ten minutes)"
 	@echo "make bench-noise  us and our peers on many graphs with wrong labels: accuracy, wrong labels found"
-	@echo "make bench-other  the same on drawn graphs that nothing was tuned on (ten minutes)"
+	@echo "make bench-other  accuracy on drawn graphs, many with classes of several clusters (ten minutes)"
 	@echo "make bench-auto  what the automatic choice costs on a million nodes (three minutes)"
 	@echo "make bench-queries  which node to label next, against random choice (five minutes)"
 	@echo "make bench-table1  the automatic choice on the rows of the paper's Table 1 (ten minutes)"

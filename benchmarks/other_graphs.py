@@ -1,8 +1,9 @@
-"""Graphs that the automatic choice was not made on, beside the peers: `make bench-other`.
+"""Drawn graphs, beside the named data of `make bench-noise`: `make bench-other`.
 
-The bars of `make bench-noise` are over named data. Here are drawn graphs of other shapes: classes
-of one or several clusters (block models; points joined to their neighbours), and a union in which
-each piece has some of the classes. Usage: `python -m benchmarks.other_graphs [DRAWS] [FIRST_SEED]`.
+Classes of one or several clusters (block models; points joined to their neighbours), and a union in
+which each piece has some of the classes. The share of the default and the power of the likelihood
+were chosen while looking at graphs of such kinds, drawn with other seeds: another first seed is no
+test of kinds that are not here. Usage: `python -m benchmarks.other_graphs [DRAWS] [FIRST_SEED]`.
 """
 
 import sys
