@@ -21,7 +21,7 @@ from robustgc.landmarks import choose, cover
 from robustgc.outcome import Solution
 from robustgc.points import as_float, row_keys, same
 from robustgc.transduction import ROUNDING, Certificate, Transduction, decide, transduce
-from robustgc.weights import Array, Weights
+from robustgc.weights import Array, Weights, components, separated, warn_of_faint_links
 
 BLOCK = 2**24  # kernel values held at a time when new points are answered: 128 MB
 
@@ -113,7 +113,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
             ann=self.ann,
         )
         psd = affinity.positive_semidefinite
-        weights = affinity.weights()
+        weights, faint = separated(affinity.weights())
+        if faint and self.affinity == "precomputed":
+            warn_of_faint_links(faint, components(weights)[0])
         settled = self._settled(weights, on_nodes, chosen)
         graph_answer = self._answered(weights, on_nodes, settled, psd)
         answer = graph_answer

@@ -107,23 +107,26 @@ class CSR:
         parallel.run(loop, self.cuts(), self.indptr, self.indices, self.data, out)
         return out
 
-    def part(self, nodes: NDArray[np.int64], position: NDArray[Any]) -> "CSR":
-        """Return the rows and columns of some nodes that have no entry outside of them.
-
-        Parameters
-        ----------
-        nodes : ndarray of int
-            Ascending.
-        position : ndarray of int, shape (N,)
-            Room for the place of every node; only that of `nodes` is written.
-        """
-        position[nodes] = np.arange(len(nodes))
+    def part(self, nodes: NDArray[np.int64]) -> "CSR":
+        """Return the rows and columns of some nodes, which must ascend."""
+        # Zeros, not what was in memory: those of other nodes are read below.
+        place = np.zeros(self.shape[0], dtype=self.indices.dtype)
+        place[nodes] = np.arange(len(nodes))
         starts = np.asarray(self.indptr[nodes], dtype=np.int64)
         counts = np.asarray(self.indptr[nodes + 1]) - starts
         indptr = np.concatenate([[0], np.cumsum(counts)])
         entries = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], counts)
+        columns = self.indices[entries]
+        inside = place[columns]
         data = None if self.data is None else self.data[entries]
-        return CSR(indptr, position[self.indices[entries]], data)
+        return CSR(indptr, inside, data).only(nodes[inside] == columns)
+
+    def only(self, keep: NDArray[np.bool_]) -> "CSR":
+        """Return the matrix with some of its entries, itself if they are all."""
+        if keep.all():
+            return self
+        indptr = np.concatenate([[0], np.cumsum(keep)])[self.indptr]
+        return CSR(indptr, self.indices[keep], None if self.data is None else self.data[keep])
 
     def inspected(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Read every entry once; return the findings of `_kernels.inspect` and the degrees."""

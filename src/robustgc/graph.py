@@ -64,8 +64,10 @@ class Graph(NodeValues):
     ) -> "Graph":
         """Build from weights that `check_weights` has passed and that are known to be connected.
 
-        With `nodes`: the connected piece of W that they are. Nothing of W is copied unless
-        something asks for the matrix of the piece: operators work on all of W, with zeros outside.
+        With `nodes`: the connected piece of W that they are, of weights that `separated` has
+        passed: an entry that leads out of the piece would count as a self-loop. Nothing of W is
+        copied unless something asks for the matrix of the piece: operators work on all of W, with
+        zeros outside.
         """
         graph = cls.__new__(cls)
         graph._build(W, nodes)
@@ -88,13 +90,14 @@ class Graph(NodeValues):
             return _stored(W.part(self._nodes))
         if not (sp.issparse(W) or isinstance(W, CSR)):
             return W[np.ix_(self._nodes, self._nodes)]
-        room = np.empty(W.shape[0], dtype=W.indices.dtype)
-        part = CSR(W.indptr, W.indices, W.data).part(self._nodes, room)
+        part = CSR(W.indptr, W.indices, W.data).part(self._nodes)
         return part if isinstance(W, CSR) else part.to_scipy()
 
     @cached_property
     def d(self) -> Array:
         """Degrees, self-loops included."""
+        if isinstance(self._whole, Operator):  # which nothing has separated
+            return np.asarray(self.W.sum(axis=1), dtype=float).ravel()
         d = np.asarray(self._whole.sum(axis=1), dtype=float).ravel()
         return d if self._nodes is None else d[self._nodes]
 

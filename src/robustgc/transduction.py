@@ -17,7 +17,7 @@ from robustgc.extension import extend
 from robustgc.graph import Graph
 from robustgc.labels import Labels
 from robustgc.outcome import Solution
-from robustgc.weights import Array, Weights, components
+from robustgc.weights import Array, Operator, Weights, components
 
 ROUNDING = 64 * float(np.finfo(float).eps)  # beside the largest value: a tie
 DECIDED = "decided by the model"
@@ -114,7 +114,7 @@ def transduce(
 
     Parameters
     ----------
-    W : weights from `check_weights`
+    W : weights from `separated`
     labels : Labels
     model : callable
         ``model(graph, Y) -> (Solution, Certificate)`` on a connected graph.
@@ -143,7 +143,11 @@ def transduce(
             f[nodes] = constants[int(c)] = Y[nodes][labels.codes[nodes] >= 0][0]
             codes[nodes], reasons[nodes] = present[0], ONE_CLASS
             continue
-        graph = Graph._trusted(W, None if count == 1 else nodes, d[nodes])
+        if count > 1 and isinstance(W, Operator):
+            graph = Graph._trusted(W, nodes)
+            d[nodes] = graph.d
+        else:
+            graph = Graph._trusted(W, None if count == 1 else nodes, d[nodes])
         solution, certificates[int(c)] = model(graph, Y[nodes])
         plain = certificates[int(c)].smooth
         f[nodes], codes[nodes] = answered(graph, solution, present, plain, rounding)

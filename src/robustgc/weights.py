@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
+from robustgc.alerts import warn
 from robustgc.csr import CSR
 
 Array: TypeAlias = NDArray[np.float64]
@@ -240,3 +241,39 @@ def components(W: Weights) -> tuple[int, NDArray[Any]]:
         pattern = sp.csr_array(W / root / root[:, None] > NEGLIGIBLE)
     count, number = connected_components(pattern, directed=False)
     return int(count), number.astype(np.int64)
+
+
+def separated(W: Weights) -> tuple[Weights, int]:
+    """Return weights without the links between components, and how many those were.
+
+    A link that joins nothing (`components`) may still be most of the degree of its lesser node: a
+    weight of 1 to a node that has one of 1e60. Left in, it would act like a self-loop in one
+    representation of the matrix and like an edge in another. Without it every component is a graph
+    by itself. Weights known by their products are separated where their parts are taken.
+    """
+    if isinstance(W, Operator) or (isinstance(W, CSR) and W.data is None):
+        return W, 0
+    stored = sp.issparse(W) or isinstance(W, CSR)
+    least = W.data.min(initial=np.inf) if stored else W.min(initial=np.inf, where=W > 0)
+    if least > NEGLIGIBLE * float(np.asarray(W.sum(axis=1)).max()):  # as almost always
+        return W, 0
+    number = components(W)[1]
+    if not stored:
+        apart = np.where(number[:, None] == number, W, 0.0)
+        count = int(np.count_nonzero(W) - np.count_nonzero(apart))
+        return (apart, count // 2) if count else (W, 0)
+    rows = CSR(W.indptr, W.indices, W.data)
+    kept = rows.only(np.repeat(number, np.diff(W.indptr)) == number[W.indices])
+    if kept is rows:
+        return W, 0
+    return kept if isinstance(W, CSR) else kept.to_scipy(), (W.nnz - kept.nnz) // 2
+
+
+def warn_of_faint_links(count: int, n_components: int) -> None:
+    """Say that `separated` has left links out."""
+    warn(
+        f"{count} links are fainter than {NEGLIGIBLE:g} of the degrees of their nodes, which "
+        "double precision cannot tell from no link: they were left out, and the graph has "
+        f"{n_components} components. If they should count, bring the weights to a common scale, "
+        "for instance by their logarithms or ranks."
+    )

@@ -53,9 +53,9 @@ def describe(known: Any) -> dict[str, Any]:
     from robustgc.engines import Options
     from robustgc.graph import Graph
     from robustgc.lifted import find_modes
-    from robustgc.weights import check_weights, components
+    from robustgc.weights import check_weights, components, separated
 
-    W = check_weights(known.W)
+    W, faint = separated(check_weights(known.W))
     d = np.asarray(W.sum(axis=1)).ravel()
     count, number = components(W)
     sizes = np.bincount(number)
@@ -69,6 +69,8 @@ def describe(known: Any) -> dict[str, Any]:
         "median_degree": float(np.median(d)),
         "largest_degree": float(d.max()),
     }
+    if faint:
+        found["links_too_faint_to_count"] = faint
     nodes = np.flatnonzero(number == sizes.argmax())
     if len(nodes) > 2:
         graph = Graph._trusted(W, None if count == 1 else nodes)

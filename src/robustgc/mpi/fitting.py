@@ -18,7 +18,7 @@ from robustgc.engines import Attempt, Options
 from robustgc.graph import SMALL
 from robustgc.labels import Labels, encode
 from robustgc.lifted import MEDIUM
-from robustgc.mpi.pieces import Pieces, extracted, find_pieces
+from robustgc.mpi.pieces import Pieces, extracted, find_pieces, separated
 from robustgc.mpi.share import Share
 from robustgc.mpi.small import answer_apart
 from robustgc.mpi.spread_graph import Arrays, Keeper, SpreadGraph, made
@@ -36,7 +36,7 @@ from robustgc.transduction import (
     Transduction,
     answered,
 )
-from robustgc.weights import Array
+from robustgc.weights import Array, warn_of_faint_links
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,11 +133,16 @@ class _Fit:
         keep: Keeper,
         psd: bool,
     ) -> None:
-        self.share, self.nodes, self.given, self.sizes = share, nodes, given, sizes
+        self.nodes, self.given, self.sizes = nodes, given, sizes
         self.options, self.keep, self.psd = options, keep, psd
         whole = SpreadGraph(share)
-        self.whole, self.halo = whole, whole.halo
-        self.pieces: Pieces = find_pieces(share, self.halo, whole.d)
+        self.pieces: Pieces = find_pieces(share, whole.halo, whole.d)
+        share, faint = separated(share, whole.halo, self.pieces)
+        if faint:
+            whole = SpreadGraph(share)
+            if share.comm.rank == 0:
+                warn_of_faint_links(faint, self.pieces.count)
+        self.share, self.whole, self.halo = share, whole, whole.halo
         self.of_labels = whole.at(self.pieces.number, nodes)
         self.task = Task(None, given, sizes, model)
         codes = np.full(share.rows, -1, dtype=np.int64)
@@ -217,7 +222,7 @@ class _Fit:
         place = np.full(self.share.rows, -1, dtype=np.int64)
         place[rows] = np.arange(share.first, share.first + len(rows))
         places = self.whole.at(place, self.nodes[chosen])
-        return SpreadGraph(share, self.whole.d[rows], self._named(c)), rows, places
+        return SpreadGraph(share, self._named(c)), rows, places
 
     def _named(self, c: int) -> Keeper:
         keep = self.keep

@@ -75,11 +75,34 @@ def _numbered(share: Share, bounds: NDArray[Any], label: NDArray[np.int64]) -> P
     )
 
 
+def separated(share: Share, halo: Halo, pieces: Pieces) -> tuple[Share, int]:
+    """Return the rows without links between components, and how many there were on all ranks.
+
+    As `weights.separated`: a weight too small to join two nodes may be most of the lesser one's
+    degree.
+    """
+    comm, W, number = share.comm, halo.W, pieces.number
+    if W.data is None or pieces.count == 1:
+        return share, 0
+    inside = np.repeat(number, np.diff(W.indptr)) == halo.values(number)[W.indices]
+    faint = int(comm.allreduce(int(np.count_nonzero(~inside)))) // 2
+    if faint == 0:
+        return share, 0
+    kept, bounds = W.only(inside), np.arange(share.first, share.first + share.rows)
+    columns = np.concatenate([bounds, halo.ghosts])[kept.indices]
+    # Own columns come before those of other ranks: in order of their numbers they do not.
+    order = np.lexsort((columns, np.repeat(bounds, np.diff(kept.indptr))))
+    data = None if kept.data is None else kept.data[order]
+    return Share(comm, share.first, share.n, kept.indptr, columns[order], data), faint
+
+
 def extracted(share: Share, halo: Halo, mine: NDArray[np.bool_]) -> tuple[Share, NDArray[np.int64]]:
     """Return one component by itself, its nodes numbered anew; and the own rows that are in it.
 
     Parameters
     ----------
+    share, halo
+        Rows that `separated` has passed.
     mine : ndarray of bool, shape (rows,)
         Whether own nodes are in it.
     """
@@ -97,10 +120,6 @@ def extracted(share: Share, halo: Halo, mine: NDArray[np.bool_]) -> tuple[Share,
     entries = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], counts)
     found = columns[W.indices[entries]]
     data = None if W.data is None else W.data[entries]
-    if (found < 0).any():  # weights too small to join are not there
-        keep = found >= 0
-        indptr = np.concatenate([[0], np.cumsum(keep)])[indptr]
-        found, data = found[keep], None if data is None else data[keep]
     # Own columns come before those of other ranks: in order of their numbers they do not.
     order = np.lexsort((found, np.repeat(np.arange(len(rows)), np.diff(indptr))))
     data = None if data is None else data[order]

@@ -87,23 +87,19 @@ def _gathered(fit: "_Fit", chosen: NDArray[Any]) -> list[tuple[int, NDArray[np.i
     comm = share.comm
     mine = np.flatnonzero(np.isin(number, chosen))
     to = np.searchsorted(chosen, number[mine]) % comm.size
-    told = send(comm, to, number[mine], mine + share.first, fit.whole.d[mine])
-    numbers, nodes, degrees = told[:3]
+    numbers, nodes, _ = send(comm, to, number[mine], mine + share.first)
     counts = np.diff(W.indptr)[mine]
     starts = np.asarray(W.indptr[mine], dtype=np.int64)
     before = np.cumsum(counts) - counts
     entries = np.arange(int(counts.sum())) + np.repeat(starts - before, counts)
     names = np.concatenate([np.arange(share.first, share.first + share.rows), fit.halo.ghosts])
-    pieces = fit.halo.values(number)
     columns = W.indices[entries]
     data = np.ones(len(entries)) if W.data is None else W.data[entries]
     row = np.repeat(mine, counts)
-    joined = pieces[columns] == number[row]  # weights too small to join are not there
-    row, columns, data = row[joined], columns[joined], data[joined]
     to = np.searchsorted(chosen, number[row]) % comm.size
     ends = send(comm, to, number[row], row + share.first, names[columns], data)
     order, edges = np.lexsort((nodes, numbers)), np.argsort(ends[0], kind="stable")
-    nodes, degrees = nodes[order], degrees[order]
+    nodes = nodes[order]
     _, i, j, w = (x[edges] for x in ends[:4])
     found = []
     for c in chosen[comm.rank :: comm.size].tolist():
@@ -112,5 +108,5 @@ def _gathered(fit: "_Fit", chosen: NDArray[Any]) -> list[tuple[int, NDArray[np.i
         own = nodes[inside]
         places = (np.searchsorted(own, i[part]), np.searchsorted(own, j[part]))
         A = sp.csr_array((w[part], places), shape=(len(own), len(own)))
-        found.append((int(c), own, Graph._trusted(A, None, degrees[inside])))
+        found.append((int(c), own, Graph._trusted(A)))
     return found

@@ -35,18 +35,16 @@ class SpreadGraph(Graph):
     ----------
     share : Share
         Rows of a connected graph that have been checked.
-    d : ndarray, shape (rows,)
-        Degrees of the own nodes, if they count more than these rows.
     keep : callable
         ``keep(name, make)`` returns arrays that an earlier run has kept, or makes and keeps them.
     """
 
-    def __init__(self, share: Share, d: Array | None = None, keep: Keeper = made) -> None:
+    def __init__(self, share: Share, keep: Keeper = made) -> None:
         self.comm, self.first, self.n = share.comm, share.first, share.n
         self.halo = Halo(share)
         self._whole, self._nodes, self._memo = self.halo.W, None, {}
         self.spread = self
-        self.d = self.halo.W.sum(axis=1) if d is None else d
+        self.d = self.halo.W.sum(axis=1)
         self.keep = keep
 
     @property
