@@ -4,6 +4,7 @@ The estimators `RobustGC`, `ZhouGC`, `BelkinGC`, `HarmonicGC` and `PoissonGC` fo
 the functions `robust`, `zhou`, `belkin` and the rest follow the paper, on a `Graph`.
 """
 
+from robustgc.alerts import ResidualWarning
 from robustgc.audit import LabelIssue, LabelIssues
 from robustgc.baseline_models import harmonic, poisson
 from robustgc.baselines import BelkinGC, ZhouGC
@@ -43,6 +44,7 @@ __all__ = [
     "NotConvergedError",
     "NotConvexError",
     "PoissonGC",
+    "ResidualWarning",
     "Result",
     "RobustGC",
     "Solution",

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robustgc import multigrid
-from robustgc.dense import filtered, system_residual
+from robustgc.dense import resolved
 from robustgc.dirichlet import PROBE, SIEGE, dirichlet
 from robustgc.graph import SMALL, Graph
 from robustgc.models import _label_columns
-from robustgc.outcome import Solution
+from robustgc.outcome import Solution, reported
 from robustgc.solve import conjugate_gradients, relative_residual, solve_shifted
-from robustgc.spectrum import full_spectrum, tiny_modes
+from robustgc.spectrum import tiny_modes
 from robustgc.weights import Array
 
 _FAILURES = (MemoryError, RuntimeError, ValueError, np.linalg.LinAlgError)
@@ -66,7 +66,7 @@ def harmonic(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
         found = dirichlet(graph, columns[:, alike[0]] != 0, columns[:, alike], tol)
         f[:, alike] = found.f
         residual, n_iter = max(residual, found.residual), max(n_iter, found.n_iter)
-    return Solution(f.reshape(Y.shape), residual, n_iter)
+    return reported(Solution(f.reshape(Y.shape), residual, n_iter), tol)
 
 
 def poisson(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
@@ -104,12 +104,10 @@ def poisson(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
     Y = _label_columns(graph, y)
     columns = Y.reshape(graph.n, -1)
     if graph.n <= SMALL:
-        weights = np.append(0.0, 1.0 / full_spectrum(graph).values[1:])
-        f = filtered(graph, columns, [weights])[0]
-        residual = system_residual(graph, f, columns, 1.0, 0.0, tiny_modes(graph).vectors)
-        return Solution(f.reshape(Y.shape), residual)
+        found = resolved(graph, columns, [0.0], [1.0])[0]
+        return reported(Solution(found.f.reshape(Y.shape), found.residual), tol)
     found = _by_products(graph, graph.P0(columns), tol) or _with_closed_modes(graph, columns, tol)
-    return Solution(found.f.reshape(Y.shape), found.residual, found.n_iter)
+    return reported(Solution(found.f.reshape(Y.shape), found.residual, found.n_iter), tol)
 
 
 def _by_products(graph: Graph, b: Array, tol: float) -> Solution | None:
@@ -126,7 +124,7 @@ def _by_products(graph: Graph, b: Array, tol: float) -> Solution | None:
         try:
             cycle = multigrid.hierarchy(graph) if smooth else graph.P0
             x, n_iter = conjugate_gradients(
-                apply, b, cycle, graph.P0, goal=tol * sizes, limit=limit, start=x
+                apply, b, cycle, graph.P0, goal=tol / 2 * sizes, limit=limit, start=x
             )
         except _FAILURES:
             continue

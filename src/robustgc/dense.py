@@ -1,7 +1,8 @@
 """The dense engine: one eigendecomposition answers everything about a small graph."""
 
+from collections.abc import Sequence
+
 import numpy as np
-from numpy.typing import NDArray
 
 from robustgc.graph import Graph
 from robustgc.outcome import Outcome, Shifts, Solution
@@ -15,39 +16,47 @@ def run(graph: Graph, Y: Array, shifts: Shifts) -> Outcome:
     spectrum = full_spectrum(graph)
     limit = float(spectrum.values[1])
     gammas = shifts(limit)
-    modes = tiny_modes(graph).vectors
-    weights = [np.append(0.0, gamma / (spectrum.values[1:] - gamma)) for gamma in gammas]
-    solutions = [
-        Solution(f, system_residual(graph, f, Y, gamma, -gamma, modes))
-        for f, gamma in zip(filtered(graph, Y, weights), gammas, strict=True)
-    ]
+    solutions = resolved(graph, Y, [-gamma for gamma in gammas], gammas)
     # What differences along edges resolve of a tiny lambda_1, a product with L_N does not.
     v, rest = spectrum.vectors[:, 1], np.finfo(float).eps
     residual = float(np.linalg.norm(graph.L_N(v) - limit * v)) / max(limit, rest)
     return Outcome(limit, residual, gammas, solutions, "one decomposition")
 
 
-def filtered(graph: Graph, Y: Array, weights: list[NDArray[np.float64]]) -> list[Array]:
-    """Return ``sum_l w_l (v_l' y) v_l`` for each set of weights: two products with V in all."""
-    if not weights:
+def resolved(
+    graph: Graph, Y: Array, shifts: Sequence[float], scales: Sequence[float]
+) -> list[Solution]:
+    """Return ``scale (L_N + shift I)^-1 Y`` for pairs of both, with the residual of each system.
+
+    v0 takes part only where the shift is positive. Tiny modes are answered in closed form and are
+    no part of the residual: products with ``L_N`` do not resolve them, and would measure their own
+    rounding divided by the scale.
+    """
+    if not shifts:
         return []
-    V = full_spectrum(graph).vectors
-    coefficients = V.T @ Y
-    stacked = np.stack([(coefficients.T * w).T for w in weights])
-    columns = np.moveaxis(stacked, 0, -1).reshape(graph.n, -1)
-    found = (V @ columns).reshape(*Y.shape, len(weights))
-    return [np.ascontiguousarray(found[..., k]) for k in range(len(weights))]
+    spectrum, tiny = full_spectrum(graph), tiny_modes(graph).values.size
+    values, V = spectrum.values, spectrum.vectors
+    known = V.T @ Y
+    columns = [(known[tiny:].T / (values[tiny:] + shift)).T for shift in shifts]
+    stacked = np.stack(columns, axis=-1).reshape(graph.n - tiny, -1)
+    rest = (V[:, tiny:] @ stacked).reshape(*Y.shape, len(shifts))  # one product for all
+    found = []
+    for k, (shift, scale) in enumerate(zip(shifts, scales, strict=True)):
+        x = np.ascontiguousarray(rest[..., k])
+        there = (np.arange(tiny) > 0) | (shift > 0)
+        weights = np.divide(scale, values[:tiny] + shift, out=np.zeros(tiny), where=there)
+        f = scale * x + V[:, :tiny] @ (known[:tiny].T * weights).T
+        found.append(Solution(f, system_residual(graph, x, Y, shift, V[:, :tiny])))
+    return found
 
 
 def system_residual(
-    graph: Graph, f: Array, Y: Array, gamma: float, shift: float, off: Array | None = None
+    graph: Graph, x: Array, Y: Array, shift: float, off: Array | None = None
 ) -> float:
-    """Return the relative residual of ``(L_N + shift I) f = gamma Y``, from its definition.
+    """Return the relative residual of ``(L_N + shift I) x = Y``, from its definition.
 
-    On the complement of the modes that were answered in closed form: there a product with
-    ``L_N`` would measure its own rounding.
+    On the complement of the modes that were answered in closed form, of which x has nothing.
     """
     V = np.empty((graph.n, 0)) if off is None else off
-    f, b = f - V @ (V.T @ f), Y - V @ (V.T @ Y)
-    r = (graph.L_N(f) + shift * f) / gamma - b
+    r = graph.L_N(x) + shift * x - (Y - V @ (V.T @ Y))
     return relative_residual(r - V @ (V.T @ r), Y)

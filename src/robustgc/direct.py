@@ -34,6 +34,6 @@ def _solved(graph: Graph, Y: Array, gamma: float, modes: Spectrum, tol: float) -
     weights = np.append(0.0, gamma / (modes.values[1:] - gamma))
     return Solution(
         gamma * rest.f + V @ ((V.T @ Y).T * weights).T,
-        system_residual(graph, gamma * rest.f, Y, gamma, -gamma, V),
+        system_residual(graph, rest.f, Y, -gamma, V),
         rest.n_iter,
     )

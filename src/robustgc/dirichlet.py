@@ -87,7 +87,10 @@ class _System:
         """Return the residual, or refuse it."""
         residual = self.residual(f)
         if not residual <= 10 * tol:  # NaN is refused too
-            raise NotConvergedError(f"{name}: residual {residual:.1e}, asked {tol:.1e}")
+            raise NotConvergedError(
+                f"{name}: the residual is {residual:.1e}, and {tol:.1e} was asked for. Raise tol, "
+                "or bring the weights to a common scale."
+            )
         return residual
 
 

@@ -118,10 +118,11 @@ def spreads(graph: Graph, vectors: Array) -> Array:
 
 def check_residual(residual: float, tol: float, modes: Modes) -> None:
     """Refuse an answer that misses its tolerance by more than the modes of large graphs may."""
-    if residual > max(10 * tol, WORST):
+    if not residual <= max(10 * tol, WORST):
         raise NotConvergedError(
-            f"the answer with lifted modes has a residual of {residual:.1e} ({modes.engine}: "
-            f"{modes.note}); at most {max(10 * tol, WORST):.0e} is accepted"
+            f"The answer with lifted modes has a residual of {residual:.1e} ({modes.engine}: "
+            f"{modes.note}); at most {max(10 * tol, WORST):.0e} is accepted. Lower eta or n_modes, "
+            "or bring the weights to a common scale."
         )
 
 

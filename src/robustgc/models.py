@@ -11,13 +11,13 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robustgc.dense import filtered, system_residual
+from robustgc.dense import resolved, system_residual
 from robustgc.engines import Options, lambda_1, solve_robust
 from robustgc.graph import SMALL, Graph
 from robustgc.lifted import lifted
-from robustgc.outcome import Shifts, Solution, check_gamma, check_positive
+from robustgc.outcome import Shifts, Solution, check_gamma, check_positive, reported
 from robustgc.solve import factorised, solve_shifted
-from robustgc.spectrum import eigenpairs, full_spectrum
+from robustgc.spectrum import eigenpairs
 from robustgc.weights import Array
 
 # ZhouGC's matrix is singular to working precision for a gamma below.
@@ -74,7 +74,7 @@ def robust(
     if n_modes != 1:
         Y = _label_columns(graph, y)
         found = lifted(graph, Y.reshape(graph.n, -1), n_modes=n_modes, gamma=gamma, tol=tol)
-        return Solution(found.f.reshape(Y.shape), found.residual, found.n_iter)
+        return reported(Solution(found.f.reshape(Y.shape), found.residual, found.n_iter), tol)
     return robust_path(graph, y, [gamma], tol=tol, solver=solver)[0]
 
 
@@ -105,7 +105,7 @@ def robust_path(
     asked = Shifts(gammas, etas)
     outcome = solve_robust(graph, Y.reshape(graph.n, -1), asked, Options(solver=solver, tol=tol))[0]
     return [
-        Solution(found.f.reshape(Y.shape), found.residual, found.n_iter)
+        reported(Solution(found.f.reshape(Y.shape), found.residual, found.n_iter), tol)
         for found in outcome.solutions
     ]
 
@@ -121,9 +121,26 @@ def zhou(graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10) -> Sol
     >>> zhou(Graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), [1, 0, 0], gamma=1.0).f.round(4)
     array([0.5833, 0.2357, 0.0833])
     """
-    Y, gamma = _label_columns(graph, y), check_positive(gamma)
+    return zhou_path(graph, y, [gamma], tol=tol)[0]
+
+
+def zhou_path(
+    graph: Graph, y: ArrayLike, gammas: Iterable[float], *, tol: float = 1e-10
+) -> list[Solution]:
+    """Return `zhou` for every gamma of a grid: up to 1500 nodes from one decomposition."""
+    Y, gammas = _label_columns(graph, y), [check_positive(gamma) for gamma in gammas]
+    if graph.n > SMALL or len(gammas) == 1:
+        return [reported(_zhou(graph, Y, gamma, tol), tol) for gamma in gammas]
+    low = [gamma for gamma in gammas if gamma < 1]
+    found = dict(zip(low, resolved(graph, Y, low, low), strict=True))
+    return [reported(found[g] if g < 1 else _propagated(graph, Y, g), tol) for g in gammas]
+
+
+def _zhou(graph: Graph, Y: Array, gamma: float, tol: float) -> Solution:
     if gamma < NEAR_ROUNDING:
-        return zhou_path(graph, Y, [gamma], tol=tol)[0]
+        if graph.n <= SMALL:
+            return resolved(graph, Y, [gamma], [gamma])[0]
+        return _zhou_near_rounding(graph, Y, gamma, tol)
     if graph.n > SMALL and gamma >= 1:
         return _propagated(graph, Y, gamma)
     # Elimination without pivoting has no cancellation on this matrix (an M-matrix), so even
@@ -131,33 +148,10 @@ def zhou(graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10) -> Sol
     if graph.n <= SMALL:
         L = graph.laplacian()
         M = L if isinstance(L, np.ndarray) else L.toarray()
-        f = gamma * factorised(M + gamma * np.eye(graph.n))(Y)
-        return Solution(f, system_residual(graph, f, Y, gamma, gamma))
+        x = factorised(M + gamma * np.eye(graph.n))(Y)
+        return Solution(gamma * x, system_residual(graph, x, Y, gamma))
     rest = solve_shifted(graph, Y, gamma, tol=tol)
     return Solution(gamma * rest.f, rest.residual, rest.n_iter)
-
-
-def zhou_path(
-    graph: Graph, y: ArrayLike, gammas: Iterable[float], *, tol: float = 1e-10
-) -> list[Solution]:
-    """Return `zhou` for every gamma of a grid, from one decomposition up to 1500 nodes."""
-    Y, gammas = _label_columns(graph, y), [check_positive(gamma) for gamma in gammas]
-    if graph.n > SMALL:
-        return [
-            _zhou_near_rounding(graph, Y, gamma, tol)
-            if gamma < NEAR_ROUNDING
-            else zhou(graph, Y, gamma=gamma, tol=tol)
-            for gamma in gammas
-        ]
-    values, v0 = full_spectrum(graph).values, graph.v0[:, None]
-    low = [gamma for gamma in gammas if gamma < 1]
-    found = dict(zip(low, filtered(graph, Y, [g / (values + g) for g in low]), strict=True))
-    return [
-        Solution(found[g], system_residual(graph, found[g], Y, g, g, v0))
-        if g < 1
-        else _propagated(graph, Y, g)
-        for g in gammas
-    ]
 
 
 def _propagated(graph: Graph, Y: Array, gamma: float) -> Solution:
@@ -175,7 +169,7 @@ def _propagated(graph: Graph, Y: Array, gamma: float) -> Solution:
         silent, before = int((f == 0).sum()), silent
         if silent == before and (np.abs(term) <= 1e-17 * np.abs(f)).all():
             break
-    return Solution(f, system_residual(graph, f, Y, gamma, gamma), n_iter)
+    return Solution(f, system_residual(graph, f / gamma, Y, gamma), n_iter)
 
 
 def _zhou_near_rounding(graph: Graph, Y: Array, gamma: float, tol: float) -> Solution:

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from robustgc.alerts import ResidualWarning, warn
 from robustgc.weights import Array
 
 Apply: TypeAlias = Callable[[Array], Array]
@@ -42,6 +43,19 @@ class Solution:
     f: Array
     residual: float
     n_iter: int = 0
+
+
+def reported(solution: Solution, tol: float) -> Solution:
+    """Return a solution; warn where its residual is above the tolerance, or is no number."""
+    if not solution.residual <= tol:
+        warn(
+            f"The residual of the answer is {solution.residual:.1e}, above the tolerance "
+            f"{tol:.1e}: its values are not good to more digits than that. Where weights differ "
+            "by many orders of magnitude rounding allows no better: bring them to a common scale. "
+            "Or accept it with a larger tol.",
+            ResidualWarning,
+        )
+    return solution
 
 
 @dataclass(frozen=True)

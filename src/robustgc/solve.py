@@ -78,7 +78,7 @@ def solve_shifted(
     for name, preconditioner, limit in rungs:
         try:
             x, n_iter = conjugate_gradients(
-                apply, b, preconditioner(), project, goal=tol * _norms(b), limit=limit
+                apply, b, preconditioner(), project, goal=tol / 2 * _norms(b), limit=limit
             )
         except (MemoryError, RuntimeError, np.linalg.LinAlgError) as failure:
             tried.append(f"{name}: {str(failure) or 'the factors do not fit in memory'}")

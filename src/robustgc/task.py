@@ -15,8 +15,9 @@ from robustgc.cost import COMMITTEE, refuse_if_too_large
 from robustgc.engines import Attempt, Options, precision, solve_robust
 from robustgc.graph import SMALL, Graph
 from robustgc.labels import Labels
+from robustgc.lifted import MEDIUM, WORST
 from robustgc.models import bound
-from robustgc.outcome import NotConvergedError, Shifts, Solution
+from robustgc.outcome import NotConvergedError, Shifts, Solution, reported
 from robustgc.ruling import Question, Ruling, votes
 from robustgc.transduction import Certificate
 from robustgc.weights import Array, Weights
@@ -107,6 +108,9 @@ class Task:
         else:
             refuse_if_too_large(graph, COMMITTEE * question.n_classes, precision(graph, options)[0])
             piece = self._by_committee(graph, Y, psd, options, question, classes, before)
+        tol = precision(graph, options)[1]
+        lifted = piece.ruling is not None and graph.n > MEDIUM and options.tol is None
+        reported(piece.solution, max(tol, WORST) if lifted else tol)
         return replace(piece, labelled=given.nodes, classes=classes)
 
     def issues(self, options: Options) -> LabelIssues:

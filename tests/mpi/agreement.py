@@ -4,6 +4,7 @@ Arguments: the folder that `answers` of test_agreement.py has filled, and how ro
 """
 
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,8 @@ from robustgc.labels import encode
 from robustgc.mpi.fitting import fit_codes
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import world
+
+warnings.filterwarnings("ignore", ".*links are fainter")
 
 
 def cuts(way, n, size, labelled):

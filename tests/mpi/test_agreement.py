@@ -64,6 +64,18 @@ def pieces(seed):
     return sp.csr_array(W), truth
 
 
+def faint(seed):
+    """The same, joined by links that join nothing, and an edge beside which others vanish."""
+    W, truth = pieces(seed)
+    rng, n = np.random.default_rng(seed), len(truth)
+    W, (i, j) = W.tolil(), rng.integers(0, n, (2, 300))
+    W[i[i != j], j[i != j]] = 1e-30
+    W = sp.csr_array(W)
+    W = W.maximum(W.T).tolil()
+    W[70, 100] = W[100, 70] = 1e60
+    return sp.csr_array(W), truth
+
+
 def cora():
     """All of it: 78 components."""
     if not (DATA / "cora").exists():
@@ -129,6 +141,8 @@ def several(tmp_path_factory):
 def few(tmp_path_factory):
     folder = tmp_path_factory.mktemp("few")
     answer(folder, "pieces", pieces(19), 90)
+    with pytest.warns(UserWarning, match="links are fainter"):
+        answer(folder, "faint", faint(21), 90)
     answer(folder, "weighted-paper", weighted(5), 40, eta=0.9, n_modes=1)
     answer(folder, "folds", blocks(2400, 3, 31), 600)  # too many to leave out one by one
     return folder

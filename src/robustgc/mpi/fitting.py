@@ -22,7 +22,7 @@ from robustgc.mpi.pieces import Pieces, extracted, find_pieces, separated
 from robustgc.mpi.share import Share
 from robustgc.mpi.small import answer_apart
 from robustgc.mpi.spread_graph import Arrays, Keeper, SpreadGraph, made
-from robustgc.mpi.world import library, slepc, total
+from robustgc.mpi.world import library, slepc, together, total
 from robustgc.outcome import NotConvergedError
 from robustgc.task import Given, Piece, Task
 from robustgc.transduction import (
@@ -140,8 +140,9 @@ class _Fit:
         share, faint = separated(share, whole.halo, self.pieces)
         if faint:
             whole = SpreadGraph(share)
-            if share.comm.rank == 0:
-                warn_of_faint_links(faint, self.pieces.count)
+            with together(share.comm):  # a warning may be an error, then it is that of all
+                if share.comm.rank == 0:
+                    warn_of_faint_links(faint, self.pieces.count)
         self.share, self.whole, self.halo = share, whole, whole.halo
         self.of_labels = whole.at(self.pieces.number, nodes)
         self.task = Task(None, given, sizes, model)
