@@ -3,11 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-mpi check format reproduce picture bench bench-noise bench-auto bench-other bench-queries bench-table1 bench-files bench-mpi bench-billion clean
+.PHONY: help demo test test-debug test-mpi check format reproduce picture bench bench-noise bench-auto bench-other bench-queries bench-table1 bench-files bench-mpi bench-billion clean
 
 help:
 	@echo "make demo     polblogs with 12 labels, 3 of them wrong: who copes?"
 	@echo "make test     the whole test suite"
+	@echo "make test-debug  the same with every index checked and fresh memory full of nonsense"
 	@echo "make test-mpi  the tests of engine='mpi', in .venv-mpi; the first time builds it (1 to 10 minutes)"
 	@echo "make check    ruff (format and lint) and mypy --strict"
 	@echo "make format   let ruff rewrite the files"
@@ -29,6 +30,12 @@ demo: .venv/package
 
 test: .venv/dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+
+# Compiled loops check their indices; memory that malloc gives holds 0x7f in every byte, which is
+# no index of anything, and 1e306 as a number. The cache is apart: numba's key knows nothing of it.
+DEBUG := NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.venv/numba-debug MALLOC_PERTURB_=128
+test-debug: .venv/dev
+	$(DEBUG) OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q
 
 # Needs MPI, PETSc and SLEPc, which live in an environment of their own.
 test-mpi: .venv-mpi/environment
