@@ -1,4 +1,4 @@
-"""`make test-debug` runs all tests with checked indices and poisoned memory: does it see a fault?"""
+"""`make test-debug` checks every index and poisons memory: does it see a fault?"""
 
 import os
 import re
