@@ -10,7 +10,8 @@ import robustgc
 ROOT = Path(robustgc.__file__).parent
 ORDER = [
     "alerts",
-    "_kernels", "_vectors", "_sorting", "_rows", "_spread", "parallel", "csr", "edges", "buckets",
+    "_kernels", "_vectors", "_sorting", "_rows", "_spread", "parallel",
+    "quoting", "structure", "folder", "csr", "edges", "buckets",
     "build", "weights", "outcome", "memory", "nodes", "graph", "laplacian", "lanczos", "krylov",
     "solve", "cycles", "multigrid", "iterative", "spectrum", "dense", "direct", "engines", "cost",
     "progress", "ritz", "complement", "lifted", "kernel", "labels", "changes", "models",

@@ -20,6 +20,7 @@ from robustgc.labels import Labels, encode, recode
 from robustgc.landmarks import choose, cover
 from robustgc.outcome import Solution
 from robustgc.points import as_float, row_keys, same
+from robustgc.structure import check_sparse
 from robustgc.transduction import ROUNDING, Certificate, Transduction, decide, transduce
 from robustgc.weights import Array, Weights, components, separated, warn_of_faint_links
 
@@ -240,6 +241,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Check X the scikit-learn way; weight matrices are checked by `check_weights`."""
         if isinstance(X, CSR):
             return self._read_csr(X, reset)
+        if sp.issparse(X):
+            check_sparse(X, "X")
         if self.affinity == "precomputed" and reset:
             W = X if sp.issparse(X) else np.asarray(X)
             if W.ndim == 2 and W.shape[1] > 0:

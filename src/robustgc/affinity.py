@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from robustgc.blocked import GaussianOperator, gaussian
 from robustgc.neighbours import approximate, approximates
 from robustgc.points import Points, k_smallest
+from robustgc.structure import check_sparse
 from robustgc.weights import Array, Weights, check_weights
 
 DENSE = 5000  # points up to which the Gaussian weights are stored, in 200 MB
@@ -222,6 +223,8 @@ def typical_distance(X: Any, ann: object = False) -> float:
 
 def _checked_rows(K: Any) -> Weights:
     """Refuse weights to new points that no kernel gives."""
+    if sp.issparse(K):
+        check_sparse(K, "the matrix of the affinity function")
     K = sp.csr_array(K).astype(float) if sp.issparse(K) else np.asarray(K, dtype=float)
     values = K.data if sp.issparse(K) else K
     if values.size and not (np.isfinite(values).all() and values.min() >= 0):

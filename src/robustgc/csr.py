@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from robustgc import parallel
+from robustgc.folder import FORMAT, VERSION, mapped
+from robustgc.structure import check_arrays, check_range, check_rows, check_sparse
 
-FORMAT = "robustgc-csr"
-VERSION = 1
 PARTS = 32  # ranges of rows whose sums are added in order, whatever the number of threads
 
 
@@ -50,6 +51,37 @@ class CSR:
     indptr: NDArray[Any]
     indices: NDArray[Any]
     data: NDArray[Any] | None = None
+
+    def __post_init__(self) -> None:
+        check_arrays(self.indptr, self.indices, self.data)
+        if self.data is not None and (self.data.ndim != 1 or not native(self.data.dtype)):
+            raise TypeError(
+                f"The weights of the CSR have dtype {self.data.dtype} and shape {self.data.shape}; "
+                "one float64 or float32 per entry is needed. Convert them with astype."
+            )
+
+    @cached_property
+    def _rows(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
+        """The arrays, for loops that follow the row pointers without a look.
+
+        Checked once, before the first loop: a mapped file is not read when it is opened.
+        """
+        check_rows(self.indptr, self.indices)
+        return self.indptr, self.indices, self.data
+
+    @cached_property
+    def _width(self) -> int:
+        """As many columns as the entries may reach, none below 0: more than rows on some ranks."""
+        indices = self._rows[1]
+        width = int(indices.max(initial=-1)) + 1
+        check_range(indices, width, "indices of the CSR")
+        return width
+
+    def _within(self, columns: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
+        """Return the arrays, for loops that look up values by column."""
+        if self._width > columns:
+            check_range(self.indices, columns, "indices of the CSR")
+        return self._rows
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -89,7 +121,7 @@ class CSR:
         columns = np.ascontiguousarray(X.reshape(len(X), -1))
         out = np.empty_like(columns)
         product = parallel.loops().product
-        parallel.run(product, self.cuts(), self.indptr, self.indices, self.data, columns, out)
+        parallel.run(product, self.cuts(), *self._within(len(X)), columns, out)
         return out.reshape(X.shape)
 
     def sum(self, axis: int = 1) -> NDArray[np.float64]:
@@ -104,7 +136,7 @@ class CSR:
         """Return the self-loops."""
         out = np.zeros(self.shape[0])
         loop = parallel.loops().diagonal
-        parallel.run(loop, self.cuts(), self.indptr, self.indices, self.data, out)
+        parallel.run(loop, self.cuts(), *self._rows, out)
         return out
 
     def part(self, nodes: NDArray[np.int64]) -> "CSR":
@@ -135,12 +167,12 @@ class CSR:
         found = parallel.collect(
             parallel.loops().inspect,
             self.cuts(PARTS),
-            self.indptr,
-            self.indices,
-            self.data,
+            *self._rows,
             degrees,
             found=start,
         )
+        if not found[:, 0].any():  # all columns are those of rows: no need to look again
+            self.__dict__.setdefault("_width", self.shape[0])
         counts = [found[:, :4].sum(axis=0), [found[:, 4].min(), found[:, 5].max()]]
         return np.concatenate(counts), degrees
 
@@ -153,8 +185,7 @@ class CSR:
         parts = parallel.collect(
             parallel.loops().asymmetry,
             self.cuts(PARTS),
-            self.indptr,
-            self.indices,
+            *self._rows[:2],
             bits,
             0,
             found=np.zeros(1, dtype=np.uint64),
@@ -165,44 +196,31 @@ class CSR:
         """Count and number the pieces joined by entries ``w_ij > least root_i root_j``."""
         number = np.empty(self.shape[0], dtype=np.int32 if self.shape[0] < 2**31 else np.int64)
         find = parallel.loops().components
-        return int(find(self.indptr, self.indices, self.data, root, least, number)), number
+        return int(find(*self._within(self._width), root, least, number)), number
 
     @classmethod
     def from_scipy(cls, W: Any) -> "CSR":
         """Share the arrays of a scipy CSR matrix with sorted rows; weights all 1 are left out."""
+        check_sparse(W)
         if not W.has_canonical_format:
             W = W.copy()
             W.sum_duplicates()
-        unit = W.nnz > 0 and bool((W.data == 1).all())
-        return cls(W.indptr, W.indices, None if unit else W.data)
+        unit = W.nnz > 0 and bool((W.data[: W.nnz] == 1).all())
+        return cls(W.indptr, W.indices[: W.nnz], None if unit else W.data[: W.nnz])
 
     def to_scipy(self) -> Any:
         """Return a scipy ``csr_array`` in float64; scipy copies the columns if it needs 64 bits."""
         data = np.ones(self.nnz) if self.data is None else self.data.astype(np.float64, copy=False)
-        return sp.csr_array((data, self.indices, self.indptr), shape=self.shape)
+        indptr, indices, _ = self._within(self.shape[0])
+        return sp.csr_array((data, indices, indptr), shape=self.shape)
 
     @classmethod
     def open(cls, folder: str | Path) -> "CSR":
         """Open a folder written by `save` or `robustgc.build_csr`, mapped into memory."""
-        path = Path(folder)
-        manifest = _manifest(path)
-        arrays = {}
-        for name in ("indptr", "indices", *(["data"] if manifest["weights"] != "unit" else [])):
-            try:
-                arrays[name] = np.load(path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-            except (OSError, ValueError) as failure:
-                raise ValueError(
-                    f"{path / name}.npy cannot be read ({failure}). Build the folder again."
-                ) from failure
-        graph = cls(**arrays)
-        nodes, entries = manifest["nodes"], manifest["entries"]
-        lengths = [len(array) for array in arrays.values()]
-        if lengths != [nodes + 1, entries, entries][: len(lengths)] or graph.indptr[-1] != entries:
-            raise ValueError(
-                f"The folder {path} should hold {nodes} nodes and {entries} entries by its "
-                f"manifest, but its arrays have {lengths} values. Build the folder again."
-            )
-        return graph
+        try:
+            return cls(**mapped(Path(folder)))
+        except TypeError as failure:
+            raise ValueError(f"The folder {folder}: {failure} Build the folder again.") from failure
 
     def save(self, folder: str | Path) -> None:
         """Write a folder of plain .npy files; it gets its name when it is complete."""
@@ -217,6 +235,11 @@ class CSR:
             np.save(folder / "data.npy", self.data)
         weights = None if self.data is None else self.data.dtype
         write_manifest(folder, self.shape[0], self.nnz, weights)
+
+
+def native(dtype: Any) -> bool:
+    """Whether compiled loops know such numbers."""
+    return bool(dtype.kind in "biuf" and dtype.isnative and dtype.char not in "eg")
 
 
 @contextmanager
@@ -242,23 +265,3 @@ def write_manifest(path: Path, nodes: int, entries: int, weights: Any) -> None:
     partial = path / "manifest.json.partial"
     partial.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     partial.rename(path / "manifest.json")
-
-
-def _manifest(path: Path) -> dict[str, Any]:
-    try:
-        about = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
-    except FileNotFoundError as failure:
-        raise FileNotFoundError(
-            f"{path} has no manifest.json: it is not a graph folder, or the run that wrote it was "
-            "stopped. Build it again with robustgc.build_csr."
-        ) from failure
-    except ValueError as failure:
-        raise ValueError(f"{path / 'manifest.json'} is damaged ({failure}).") from failure
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise ValueError(f"{path / 'manifest.json'} does not describe a {FORMAT} folder.")
-    if about.get("version") != VERSION:
-        raise ValueError(
-            f"{path} has format version {about.get('version')}; this version of robustgc reads "
-            f"version {VERSION}."
-        )
-    return about

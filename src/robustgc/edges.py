@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc import parallel
+from robustgc.folder import map_array
+from robustgc.quoting import quoted, short
 
 TEXT = (".csv", ".tsv", ".txt", ".edges")
 LIMIT = 2**32 - 1  # nodes: row and column share a 64-bit word
@@ -113,12 +115,12 @@ def _checked(
 
 def _bad_node(node: str, limit: int) -> str:
     if re.fullmatch(r"-\d+", node):
-        return f"node {node} is negative; number the nodes from 0."
+        return f"node {short(node)} is negative; number the nodes from 0."
     if not re.fullmatch(r"[0-9]+", node):
-        return f"node {node!r} is not a whole number; number the nodes 0, 1, 2, ..."
+        return f"node {quoted(node)} is not a whole number; number the nodes 0, 1, 2, ..."
     if limit == LIMIT:
-        return f"node {node} is not below {LIMIT}; number the nodes without gaps."
-    return f"node {node} is not below n_nodes = {limit}; raise n_nodes or leave it out."
+        return f"node {short(node)} is not below {LIMIT}; number the nodes without gaps."
+    return f"node {short(node)} is not below n_nodes = {limit}; raise n_nodes or leave it out."
 
 
 def _bad_weight(weight: float) -> str:
@@ -132,8 +134,8 @@ def _bad_weight(weight: float) -> str:
 
 def _npy(path: Path, limit: int) -> Iterator[Chunk]:
     try:
-        pairs = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as failure:
+        pairs = map_array(path)
+    except ValueError as failure:
         raise ValueError(f"{path} cannot be read ({failure}). Write it with numpy.save.") from None
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise ValueError(f"{path}: an array of shape {pairs.shape}; give one of shape (edges, 2).")
@@ -167,7 +169,9 @@ def _blocks(path: Path) -> Iterator[bytes]:
             try:
                 new = file.read(BLOCK)
             except (EOFError, OSError) as failure:
-                raise ValueError(f"{path} cannot be read ({failure}). Get it again.") from failure
+                raise ValueError(
+                    f"{path} cannot be read ({short(failure)}). Get it again."
+                ) from failure
             if not new:
                 break
             new = new if started else new.removeprefix(BOM_UTF8)
@@ -236,7 +240,7 @@ class _Line:
             return int(words[0]), int(words[1]), 1.0
         weight = _number(words[2])
         if math.isnan(weight) and words[2].lower() != "nan":
-            raise ValueError(f"weight {words[2]!r} is not a number; correct it.")
+            raise ValueError(f"weight {quoted(words[2])} is not a number; correct it.")
         if not 0 < weight < math.inf:
             raise ValueError(_bad_weight(weight))
         return int(words[0]), int(words[1]), weight

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from robustgc.alerts import warn
-from robustgc.csr import CSR
+from robustgc.csr import CSR, native
+from robustgc.structure import check_arrays, check_sparse
 
 Array: TypeAlias = NDArray[np.float64]
 Weights: TypeAlias = Any  # float64 ndarray, csr_array in canonical form, or CSR
@@ -66,10 +67,13 @@ def check_weights(W: Any) -> Weights:
         return W
     if isinstance(W, CSR):
         return _checked_csr(W)
-    if sp.issparse(W) and W.format == "csr" and W.nnz >= LARGE and _native(W.dtype):
-        known = _clean(W)
+    if sp.issparse(W) and W.ndim == 2 and W.format == "csr":
+        check_arrays(W.indptr, W.indices, W.data, what="the weight matrix")
+        known = _clean(W) if W.nnz >= LARGE and native(W.dtype) else None
         if known is not None:
             return known
+    if sp.issparse(W):
+        check_sparse(W)
     W, rtol = _as_float(W)
     if W.ndim <= 2 and max(W.shape, default=0) == 0:
         raise ValueError("The graph is empty: 0 nodes. At least 2 nodes are needed.")
@@ -94,11 +98,6 @@ def check_weights(W: Any) -> Weights:
     return _symmetrised(W, rtol)
 
 
-def _native(dtype: Any) -> bool:
-    """Whether compiled loops know such numbers."""
-    return dtype.kind in "biuf" and dtype.isnative and dtype.char not in "eg"
-
-
 def _clean(W: Any) -> Weights | None:
     """Return a large matrix without a copy if nothing is wrong with it, else None.
 
@@ -120,16 +119,6 @@ def _checked_csr(W: CSR) -> CSR:
     n = W.shape[0]
     if n == 0:
         raise ValueError("The graph is empty: 0 nodes. At least 2 nodes are needed.")
-    if W.indptr[0] != 0 or W.indptr[-1] != W.nnz or (np.diff(W.indptr) < 0).any():
-        raise ValueError(
-            f"indptr runs from {W.indptr[0]} to {W.indptr[-1]} for {W.nnz} entries; it must rise "
-            "from 0 to the number of entries."
-        )
-    if W.data is not None and not _native(W.data.dtype):
-        raise TypeError(
-            f"The weights of the CSR have dtype {W.data.dtype}; float64 or float32 is needed. "
-            "Convert them with astype."
-        )
     found, degrees = W.inspected()
     for count, what in zip(found[:3], CSR_FAULTS, strict=True):
         if count:

@@ -1,0 +1,64 @@
+"""What messages quote of the user's input: little of it, on one line, whatever it is."""
+
+import reprlib
+from typing import Any
+
+MOST = 200  # characters of input in a message
+
+_brief = reprlib.Repr()  # neither long nor deep values are written out before they are cut
+_brief.maxlevel, _brief.maxstring, _brief.maxother, _brief.maxlong = 4, MOST, MOST, MOST
+
+
+def short(value: Any, most: int = MOST) -> str:
+    """Return a text of the user's, or an error about it, on one line and cut where it is long.
+
+    Parameters
+    ----------
+    value : object
+        Text, an error, or a value whose text is wanted.
+    most : int
+        Characters that are kept.
+
+    Examples
+    --------
+    >>> short("a,b" * 100, 10)
+    'a,ba,ba... (300 characters)'
+    """
+    text = value if isinstance(value, str) else _text(value)
+    cut = text if len(text) <= most else text[: max(most - 3, 1)]
+    cut = "".join(letter if letter.isprintable() else _plain(letter) for letter in cut)[:most]
+    return cut if len(text) <= most else f"{cut}... ({len(text)} characters)"
+
+
+def quoted(value: Any, most: int = MOST) -> str:
+    """Return a value as Python writes it, cut where it is long.
+
+    Examples
+    --------
+    >>> quoted("x" * 100, 10)
+    "'xxxxxxx...' (100 characters)"
+    """
+    if not isinstance(value, str):
+        return short(_brief.repr(value), most)
+    if len(value) <= most:
+        return repr(value)
+    return f"{value[: max(most - 3, 1)] + '...'!r} ({len(value)} characters)"
+
+
+def listed(values: Any, most: int = MOST) -> str:
+    """Return names between commas, as many as there is room for."""
+    names = [quoted(value, most) for _, value in zip(range(most), values, strict=False)]
+    return short(", ".join(names), most)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, BaseException | int | float):
+        try:
+            return str(value)
+        except ValueError:  # a whole number of thousands of digits
+            return _brief.repr(value)
+    return _brief.repr(value)
+
+
+def _plain(letter: str) -> str:
+    return " " if letter in "\r\n\t" else letter.encode("unicode_escape").decode("ascii")
