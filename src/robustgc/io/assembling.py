@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from robustgc import parallel
 from robustgc.csr import CSR, PARTS
 from robustgc.io.opening import InputError
+from robustgc.quoting import quoted, short
 
 WAYS = ("mean", "max", "sum")  # numbered from 1, as in _rows.merge
 
@@ -90,7 +91,9 @@ def assemble(
 def way_of(symmetrise: str | None) -> int:
     """Return the number by which `_rows.merge` knows what to do with two directions."""
     if symmetrise not in (None, *WAYS):
-        raise InputError(f"symmetrise={symmetrise!r} is unknown; choose from {', '.join(WAYS)}.")
+        raise InputError(
+            f"symmetrise={quoted(symmetrise)} is unknown; choose from {', '.join(WAYS)}."
+        )
     return 0 if symmetrise is None else 1 + WAYS.index(symmetrise)
 
 
@@ -146,9 +149,9 @@ def directed(error: DirectedError, names: Any, where: str) -> InputError:
     i, j = error.pair
     return InputError(
         f"{where}: {_edges(error.count)} came in both directions with different weights (where "
-        f"there are none, not as often), first {names[i]} - {names[j]}: {error.weights[0]:g} "
-        f"there, {error.weights[1]:g} back. The graph must be undirected: correct it, or choose "
-        f"with --symmetrise {'|'.join(WAYS)} (symmetrise= in Python)."
+        f"there are none, not as often), first {short(names[i], 90)} - {short(names[j], 90)}: "
+        f"{error.weights[0]:g} there, {error.weights[1]:g} back. The graph must be undirected: "
+        f"correct it, or choose with --symmetrise {'|'.join(WAYS)} (symmetrise= in Python)."
     )
 
 

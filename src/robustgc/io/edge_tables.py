@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from robustgc.io import tables
 from robustgc.io.assembling import DirectedError, assemble, directed
+from robustgc.io.errors import TooLargeError
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, NoRowsError
 from robustgc.io.reasons import line_of
+from robustgc.quoting import quoted, short
 
 SOURCE = ("source", "src", "from", "node1", "node_1", "u", "head", "i", "a")
 TARGET = ("target", "dst", "to", "node2", "node_2", "v", "tail", "j", "b")
@@ -78,8 +80,8 @@ def text_edges(
     try:
         node = pa.int64() if integers else pa.string()
         chunks = tables.read(path, look, {i: node, j: node, **weights}, _shrunk)
-    except InputError:
-        if not integers:
+    except InputError as error:
+        if not integers or isinstance(error, TooLargeError):
             raise  # else numbers at first, text later on
         chunks = tables.read(path, look, {i: pa.string(), j: pa.string(), **weights})
     if not chunks[0]:
@@ -114,7 +116,7 @@ def arrow_edges(
             row = int(np.flatnonzero(column.is_null().to_numpy())[0])
             raise InputError(
                 f"{where}, row {row + 1}: {'no node' if k < 2 else 'no weight'} in column "
-                f"{table.column_names[places[k]]!r}. Fill it in, or leave the row out."
+                f"{quoted(table.column_names[places[k]])}. Fill it in, or leave the row out."
             )
     try:
         if any(not pa.types.is_integer(column.type) for column in columns[:2]):
@@ -122,8 +124,8 @@ def arrow_edges(
         columns[2:] = [column.cast(pa.float64()) for column in columns[2:]]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise InputError(
-            f"{where}: nodes must be text or whole numbers, weights numbers ({error}). Name the "
-            "columns that are meant, or convert them."
+            f"{where}: nodes must be text or whole numbers, weights numbers ({short(error)}). Name "
+            "the columns that are meant, or convert them."
         ) from error
     if not table.num_rows:
         raise NoRowsError(f"{where} has no rows.")
@@ -136,7 +138,7 @@ def _columns(
     i = tables.column(names, source, SOURCE, 0)
     j = tables.column(names, target, TARGET, 1 if i == 0 else 0)
     if i == j:
-        raise InputError(f"source and target are both column {names[i]!r}; name two columns")
+        raise InputError(f"source and target are both column {quoted(names[i])}; name two columns")
     third = 2 if (i, j) == (0, 1) and len(names) == 3 else -1
     k = tables.column(names, weight, WEIGHT, third)
     return i, j, k if k >= 0 else None

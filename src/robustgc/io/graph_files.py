@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from robustgc.csr import CSR
-from robustgc.io import edge_tables, objects, tables
+from robustgc.io import edge_tables, limits, objects, tables
+from robustgc.io.matrices import read_matrix
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, check_file, kind, whole
+from robustgc.quoting import quoted, short
 
+_AGAIN = "Write the folder again."
+# Bytes of memory for a byte of text, about, where every node and edge becomes Python objects.
+_OBJECTS = 20
 _COMMENTS = re.compile(rb"(?:%.*\n|\s*\n)*")
 _NO_NUMBER = re.compile(rb"[^0-9+\-.eE \t\r\n]|[eE](?![+-]?[0-9])")
 
@@ -65,7 +69,7 @@ def _folder(path: Path) -> NamedGraph:
     try:
         graph = CSR.open(path)
     except (OSError, ValueError) as error:
-        raise InputError(str(error)) from error
+        raise InputError(short(error, 1000)) from error
     names = folder_names(path, graph.shape[0])
     return NamedGraph(graph, np.arange(graph.shape[0]) if names is None else names)
 
@@ -76,19 +80,31 @@ def folder_names(path: Path, n_nodes: int) -> NDArray[Any] | None:
     if not names.is_file():
         return None
     try:
-        known = json.loads(whole(names).read())
-        count = len(set(map(str, known)))
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{names} is damaged ({error}). Write the folder again.") from error
+        known = json.loads(whole(names, factor=_OBJECTS, what="names").read())
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{names} is damaged ({short(error)}). {_AGAIN}") from error
+    if not isinstance(known, list):
+        raise InputError(f"{names} is damaged: it is no list of names. {_AGAIN}")
+    known = [tuple(name) if isinstance(name, list) else name for name in known]
+    for k, name in enumerate(known):
+        parts = name if isinstance(name, tuple) else (name,)
+        if not all(isinstance(part, str | int | float) for part in parts):
+            raise InputError(
+                f"{names}: name {k + 1} is {quoted(name)}. Names are text or numbers, or lists of "
+                f"them. {_AGAIN}"
+            )
+    count = len(set(map(str, known)))
     if count != n_nodes:
-        raise InputError(f"{names} has {count} names for {n_nodes} nodes. Write the folder again.")
+        raise InputError(f"{names} has {count} names for {n_nodes} nodes. {_AGAIN}")
     return objects.as_names(known)
 
 
 def _networkx(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
     import networkx as nx
 
-    content = whole(path)
+    content = whole(path, factor=_OBJECTS, what=f"{kind(path)[1:].upper()}")
     try:
         if kind(path) == ".graphml":
             graph = nx.read_graphml(content)
@@ -100,7 +116,7 @@ def _networkx(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
     except Exception as error:  # the parsers raise what they like
         raise InputError(
             f"{path} is not the {kind(path)[1:].upper()} file that its ending says, or is cut "
-            f"short ({type(error).__name__}: {error}). Write it again, or rename it."
+            f"short ({short(f'{type(error).__name__}: {error}')}). Write it again, or rename it."
         ) from error
     return objects.from_networkx(graph, weight=weight, symmetrise=symmetrise, where=str(path))
 
@@ -114,12 +130,12 @@ def _gml(nx: Any, lines: list[str]) -> Any:
 
 def _node_link(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
     try:
-        data = json.loads(whole(path).read())
+        data = json.loads(whole(path, factor=_OBJECTS, what="JSON").read())
     except InputError:
         raise
     except (ValueError, RecursionError) as error:
         raise InputError(
-            f"{path} is no JSON, or is cut short ({error}). Write it again, or rename it."
+            f"{path} is no JSON, or is cut short ({short(error)}). Write it again, or rename it."
         ) from error
     links = data.get("links", data.get("edges")) if isinstance(data, dict) else None
     nodes = data.get("nodes") if isinstance(data, dict) else None
@@ -134,12 +150,14 @@ def _node_link(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
     except (KeyError, TypeError) as error:
         raise InputError(
             f"{path}: every node needs an `id`, every link a `source` and a `target` "
-            f"({type(error).__name__}: {error}). Add what is missing."
+            f"({short(f'{type(error).__name__}: {error}')}). Add what is missing."
         ) from error
     ends = (end for edge in edges for end in edge[:2])
     odd = next((name for name in (*names, *ends) if not isinstance(name, str | int | float)), "")
     if odd != "":
-        raise InputError(f"{path}: a node is called {odd!r}. Names are text or numbers; change it.")
+        raise InputError(
+            f"{path}: a node is called {quoted(odd)}. Names are text or numbers; change it."
+        )
     found = sorted({key for node in nodes for key in node if key != "id"})
     attributes = {key: [node.get(key) for node in nodes] for key in found}
     return objects.from_edges(names, edges, attributes, symmetrise=symmetrise, where=str(path))
@@ -148,31 +166,51 @@ def _node_link(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
 def _matrix_market(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
     import scipy.io
 
-    text = whole(path).getvalue() + b"\n"
+    content = whole(path)
+    content.seek(0, io.SEEK_END)
+    content.write(b"\n")
+    text = content.getvalue()
     try:
-        scipy.io.mminfo(io.BytesIO(text))
+        _check_claims(path, scipy.io.mminfo(io.BytesIO(text)), len(text))
         # Looked at first: scipy reads 00x as 0, and dies, and Python with it, of 5E- or a NUL.
         comments = _COMMENTS.match(text)
         if wrong := _NO_NUMBER.search(text, comments.end() if comments else 0):
             line = text[: wrong.start()].count(b"\n") + 1
             raise ValueError(f"line {line} has other things than finite numbers")
         matrix = scipy.io.mmread(io.BytesIO(text))
+    except InputError:
+        raise
     except Exception as error:
         raise InputError(
-            f"{path} is no Matrix Market file, or is cut short ({error}). Write it again, or "
-            "rename it."
+            f"{path} is no Matrix Market file, or is cut short ({short(error)}). Write it again, "
+            "or rename it."
         ) from error
     return objects.from_matrix(matrix, symmetrise=symmetrise, where=str(path))
 
 
+def _check_claims(path: Path, claims: Any, size: int) -> None:
+    """Refuse a header that claims more entries than the bytes can be, or too many nodes."""
+    rows, columns, entries, layout, _, symmetry = claims
+    least = 2 if layout == "array" else 4  # bytes: a digit and a line end, or two and their spaces
+    if entries * least > size * (2 if symmetry != "general" else 1):
+        raise InputError(
+            f"{path}: its header claims {entries} entries, which is more than its {size} bytes can "
+            "hold. It is damaged, or cut short; write it again."
+        )
+    if layout != "array":
+        entries *= 2 if symmetry != "general" else 1
+        limits.check_nodes(str(path), max(rows, columns), entries, size)
+
+
 def _scipy(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
-    content = whole(path)
     try:
-        matrix = sp.load_npz(content)
-    except Exception as error:
+        matrix = read_matrix(path)
+    except InputError:
+        raise
+    except Exception as error:  # of numpy, zipfile or zlib
         raise InputError(
             f"{path} is no sparse matrix that scipy.sparse.save_npz wrote, or is cut short "
-            f"({error}). Write it again; for points use --points."
+            f"({short(error)}). Write it again; for points use --points."
         ) from error
     return objects.from_matrix(matrix, symmetrise=symmetrise, where=str(path))
 

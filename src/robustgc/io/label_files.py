@@ -12,6 +12,7 @@ from robustgc.io import tables
 from robustgc.io.named import NamedGraph, positions
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.reasons import line_of
+from robustgc.quoting import listed, quoted, short
 
 NODE = ("node", "id", "name", "node_id", "nodeid", "vertex", "row")
 LABEL = ("label", "class", "y", "target", "category", "given")
@@ -70,8 +71,8 @@ def _of_arrow(table: Any, where: str, node: str | None, label: str | None) -> La
         nodes.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise InputError(
-            f"{where}: the nodes in column {table.column_names[i]!r} are {nodes.type}, which is "
-            f"not text ({error}). Names are text or numbers; convert them."
+            f"{where}: the nodes in column {quoted(table.column_names[i])} are {nodes.type}, which "
+            f"is not text ({short(error)}). Names are text or numbers; convert them."
         ) from error
     return LabelTable(nodes, table.column(j).to_pylist(), where)
 
@@ -91,7 +92,9 @@ def _columns(
     except InputError as error:
         raise InputError(f"{where}: {error}.") from None
     if i == j:
-        raise InputError(f"{where}: node and label are both column {known[i]!r}; name two columns.")
+        raise InputError(
+            f"{where}: node and label are both column {quoted(known[i])}; name two columns."
+        )
     return i, j
 
 
@@ -144,7 +147,7 @@ def settled(
         notes.append(f"the first line of {table.where} was taken for a header")
         lost = lost[1:]
     if lost.size:
-        some = ", ".join(str(_at(table.nodes, int(k))) for k in lost[:FEW])
+        some = short(", ".join(short(_at(table.nodes, int(k))) for k in lost[:FEW]))
         text = f"{lost.size} of {int(given.sum())} labelled nodes are not in the graph"
         if not ignore_unknown or lost.size == given.sum():
             raise InputError(
@@ -158,16 +161,16 @@ def settled(
         first = rows.setdefault(int(place[k]), k)
         if table.labels[first] != table.labels[k]:
             raise InputError(
-                f"{table.where}: node {_at(table.nodes, k)} has two labels, "
-                f"{table.labels[first]!r} ({table.row(first)}) and {table.labels[k]!r} "
-                f"({table.row(k)}). Keep one of them."
+                f"{table.where}: node {short(_at(table.nodes, k), 60)} has two labels, "
+                f"{quoted(table.labels[first], 60)} ({table.row(first)}) and "
+                f"{quoted(table.labels[k], 60)} ({table.row(k)}). Keep one of them."
             )
     if not rows:
         raise InputError(f"{table.where}: there are no labels. Give a class to some nodes.")
     if len(classes := {str(table.labels[k]) for k in rows.values()}) == 1:
         raise InputError(
-            f"{table.where}: all {len(rows)} labels are of one class, {classes.pop()!r}. Give "
-            "labels of two classes or more."
+            f"{table.where}: all {len(rows)} labels are of one class, {quoted(classes.pop())}. "
+            "Give labels of two classes or more."
         )
     return rows, tuple(notes)
 
@@ -181,12 +184,14 @@ def _check_kinds(table: LabelTable, given: NDArray[np.bool_]) -> None:
         what = "number" if type(plain) in (int, float) else type(plain).__name__
         if what not in ("number", "str", "bool") or (what == "number" and plain % 1 != 0):
             raise InputError(
-                f"{table.where}, {table.row(k)}: the label {label!r} is no class. Classes are "
-                "text, whole numbers or true and false; convert the labels."
+                f"{table.where}, {table.row(k)}: the label {quoted(label)} is no class. Classes "
+                "are text, whole numbers or true and false; convert the labels."
             )
         first.setdefault(what, k)
     if len(first) > 1:
-        some = " and ".join(f"{table.labels[k]!r} ({table.row(k)})" for k in first.values())
+        some = " and ".join(
+            f"{quoted(table.labels[k], 60)} ({table.row(k)})" for k in first.values()
+        )
         raise InputError(
             f"{table.where}: the labels are of several kinds, as {some}. Make all of them text, or "
             "all numbers."
@@ -196,12 +201,12 @@ def _check_kinds(table: LabelTable, given: NDArray[np.bool_]) -> None:
 def of_attribute(name: str, graph: NamedGraph, where: str) -> LabelTable:
     """Return the labels that a node attribute has."""
     if name not in graph.attributes:
-        known = ", ".join(map(repr, graph.attributes)) or "there are none"
+        known = listed(graph.attributes) or "there are none"
         raise InputError(
-            f"{name!r} is neither a file with labels nor a node attribute of {where} (attributes: "
-            f"{known})."
+            f"{quoted(name)} is neither a file with labels nor a node attribute of {where} "
+            f"(attributes: {known})."
         )
-    return LabelTable(graph.names, graph.attributes[name], f"attribute {name!r} of {where}")
+    return LabelTable(graph.names, graph.attributes[name], f"attribute {quoted(name)} of {where}")
 
 
 def _missing(label: Any) -> bool:

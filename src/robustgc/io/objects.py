@@ -8,10 +8,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from robustgc.csr import CSR
+from robustgc.io import limits
 from robustgc.io.assembling import WAYS, DirectedError, assemble, directed
 from robustgc.io.edge_tables import from_arrow
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError
+from robustgc.quoting import quoted, short
+from robustgc.structure import check_sparse
 from robustgc.weights import check_weights
 
 KINDS = (
@@ -77,7 +80,8 @@ def from_edges(
         same = len(names) - len({str(name).encode() for name in names})
     except UnicodeEncodeError as error:
         raise InputError(
-            f"{where}: the name {error.object!r} is no text that can be written. Rename the node."
+            f"{where}: the name {quoted(error.object)} is no text that can be written. Rename the "
+            "node."
         ) from None
     if same:
         raise InputError(
@@ -89,15 +93,15 @@ def from_edges(
         if u not in place or v not in place:
             lost = u if u not in place else v
             raise InputError(
-                f"{where}: the edge {u!r} - {v!r} has the unknown node {lost!r}. Add the node, or "
-                "leave the edge out."
+                f"{where}: the edge {quoted(u, 60)} - {quoted(v, 60)} has the unknown node "
+                f"{quoted(lost, 60)}. Add the node, or leave the edge out."
             )
         try:
             values.append(1.0 if w is None else float(w))
         except (TypeError, ValueError, OverflowError):
             raise InputError(
-                f"{where}: the weight {str(w)[:60]!r} of the edge {u!r} - {v!r} is no number that "
-                "can be used. Give finite numbers of 0 or more."
+                f"{where}: the weight {quoted(short(w, 60))} of the edge {quoted(u, 60)} - "
+                f"{quoted(v, 60)} is no number that can be used. Give finite numbers of 0 or more."
             ) from None
         sources.append(place[u])
         targets.append(place[v])
@@ -114,8 +118,8 @@ def _assembled(
     if len(bad):
         u, v = (names[pairs[side][bad[0]]] for side in (0, 1))
         raise InputError(
-            f"{where}: the edge {u} - {v} has weight {weights[bad[0]]:g} ({len(bad)} such in all). "
-            "Give finite numbers of 0 or more."
+            f"{where}: the edge {short(u, 90)} - {short(v, 90)} has weight {weights[bad[0]]:g} "
+            f"({len(bad)} such in all). Give finite numbers of 0 or more."
         )
     try:
         found = assemble(pairs[0], pairs[1], weights, len(names), symmetrise=symmetrise)
@@ -131,6 +135,11 @@ def from_matrix(matrix: Any, *, symmetrise: str | None, where: str = "The matrix
             f"{where} has shape {matrix.shape}; weights are a square matrix, with a row and a "
             "column per node."
         )
+    if sp.issparse(matrix):
+        try:
+            check_sparse(matrix, "the matrix")
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{where}: {error}") from error
     W = sp.csr_array(matrix) if sp.issparse(matrix) else matrix
     names = np.arange(W.shape[0])
     if symmetrise is not None and W.dtype.kind in "biuf":
@@ -171,14 +180,25 @@ def _from_arrays(graph: Any, symmetrise: str | None) -> NamedGraph:
 def _from_pairs(
     pairs: Any, weights: Any, n_nodes: int | None, symmetrise: str | None
 ) -> NamedGraph:
+    if pairs.ndim != 2 or pairs.shape[0] != 2 or pairs.dtype.kind not in "iu":
+        raise InputError(
+            f"edge_index has shape {pairs.shape} and type {pairs.dtype}; whole numbers of shape "
+            "(2, edges) are needed. Transpose or convert it."
+        )
     if pairs.size == 0:
         raise InputError("The graph has no edges.")
+    if weights is not None and weights.shape != pairs[0].shape:
+        raise InputError(
+            f"edge_weight has shape {weights.shape} for {pairs.shape[1]} edges; give one each."
+        )
     count = int(pairs.max()) + 1 if n_nodes is None else int(n_nodes)
     if pairs.min() < 0 or pairs.max() >= count:
         raise InputError(
             f"edge_index has nodes from {pairs.min()} to {pairs.max()}; allowed are 0 to "
-            f"{count - 1}."
+            f"{count - 1}. Number the nodes from 0, or give the right number of them."
         )
+    limits.check_nodes("The graph", count, 2 * pairs.shape[1], pairs.nbytes)
+    pairs = pairs.astype(np.int64, copy=False)  # of any size and byte order; all of them fit
     return _assembled(pairs, weights, np.arange(count), {}, symmetrise, "The graph")
 
 
@@ -199,5 +219,6 @@ def as_names(names: Sequence[Any]) -> NDArray[Any]:
     if whole and len(names) and max(map(abs, names)) < 2**63:
         return np.array(names, dtype=np.int64)
     out = np.empty(len(names), dtype=object)
-    out[:] = names
+    for k, name in enumerate(names):  # in one go numpy would make a table of tuples
+        out[k] = name
     return out

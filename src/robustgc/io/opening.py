@@ -10,16 +10,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
+from robustgc.io.errors import InputError, NoRowsError
+from robustgc.io.limits import Metered, check_text
+from robustgc.quoting import short
+
+__all__ = [
+    "SQUEEZED", "InputError", "NoRowsError", "check_file", "check_target", "kind", "one_space",
+    "opened", "replacing", "unwritten", "whole",
+]  # fmt: skip
+
 SQUEEZED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 _BLOCK = 2**20  # bytes of a table between spaces at a time
-
-
-class InputError(ValueError):
-    """A file or table that cannot be used; the text says where, why, and what to do."""
-
-
-class NoRowsError(InputError):
-    """A table that has no rows; one part of several may be so."""
 
 
 def kind(path: Path) -> str:
@@ -73,21 +74,39 @@ def opened(path: Path, *, spaced: bool = False) -> Iterator[Any]:
     squeezed = SQUEEZED.get(path.suffix.lower())
     try:
         with pa.OSFile(str(path)) as file:
-            stream = file if squeezed is None else pa.CompressedInputStream(file, squeezed)
+            stream = file
+            if squeezed is not None:
+                packed = os.stat(path).st_size
+                stream = Metered(pa.CompressedInputStream(file, squeezed), path, packed)
             yield _Spaced(stream) if spaced else stream
     except OSError as error:
         if squeezed is None:
-            raise InputError(f"{path} cannot be read: {error}.") from error
+            raise InputError(f"{path} cannot be read: {short(error)}.") from error
         raise InputError(
             f"{path} is not what its ending says, or is cut short: it cannot be unpacked as "
-            f"{squeezed} ({error}). Write it again, or rename it."
+            f"{squeezed} ({short(error)}). Write it again, or rename it."
         ) from error
 
 
-def whole(path: Path) -> io.BytesIO:
-    """Return all bytes of a file, unpacked, for readers that go back and forth."""
+def whole(path: Path, *, factor: float = 1.0, what: str = "content") -> io.BytesIO:
+    """Return all bytes of a file, unpacked, for readers that go back and forth.
+
+    Parameters
+    ----------
+    path : Path
+    factor : float
+        How many bytes of memory the reader takes for each of them, about; too many are refused.
+    what : str
+        What the file holds, for the message.
+    """
+    content = io.BytesIO()
     with opened(path) as stream:
-        return io.BytesIO(stream.read())
+        check_text(path, os.stat(path).st_size, factor, what)
+        while block := stream.read(_BLOCK):
+            content.write(block)
+            check_text(path, content.tell(), factor, what)
+    content.seek(0)
+    return content
 
 
 def one_space(text: bytes) -> bytes:

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.io import tables
-from robustgc.io.opening import InputError, check_file, kind, whole
+from robustgc.io.arrays import read_array, read_arrays
+from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.reasons import line_of
+from robustgc.quoting import quoted, short
 
 NAME = ("id", "node", "name", "node_id", "point", "index")
 
@@ -107,8 +109,8 @@ def _points(
             X[:, j] = values[k].cast(pa.float64(), safe=False).to_numpy()
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise InputError(
-                f"{path}: column {names[k]!r} holds {values[k].type}, not numbers. Choose columns "
-                "with --columns, or name the one with the points' names with --id."
+                f"{path}: column {quoted(names[k])} holds {values[k].type}, not numbers. Choose "
+                "columns with --columns, or name the one with the points' names with --id."
             ) from None
     check_values(X, [names[k] for k in chosen], str(path), row)
     if label is None:
@@ -134,9 +136,9 @@ def check_values(
         i, j = bad[0]
         what = "missing" if np.isnan(X[i, j]) else "infinite"
         raise InputError(
-            f"{row(int(i)) if row else f'{where}, row {i + 1}'}, column {names[j]!r}: the value is "
-            f"{what} ({len(bad)} such in all). Fill in the values, or leave out such rows or "
-            "columns (--columns)."
+            f"{row(int(i)) if row else f'{where}, row {i + 1}'}, column {quoted(names[j])}: the "
+            f"value is {what} ({len(bad)} such in all). Fill in the values, or leave out such rows "
+            "or columns (--columns)."
         )
 
 
@@ -147,26 +149,26 @@ def _check_names(names: NDArray[Any], row: Callable[[int], str]) -> None:
             raise InputError(f"{row(k)}: a point without a name. Name it.")
         if (first := seen.setdefault(str(name), k)) != k:
             raise InputError(
-                f"{row(k)}: the name {name!r} is that of {row(first)} too. Names must differ; "
-                "without a column of names rows are numbered from 0."
+                f"{row(k)}: the name {quoted(name)} is that of {row(first)} too. Names must "
+                "differ; without a column of names rows are numbered from 0."
             )
 
 
 def _numpy(path: Path, name: str | None, columns: Sequence[str] | None) -> NamedPoints:
-    content = whole(path)
     if name or columns:
         raise InputError(f"{path}: an array has no named columns; leave out --id and --columns.")
     try:
-        found = np.load(content, allow_pickle=False)
-        arrays = {"X": found} if isinstance(found, np.ndarray) else {k: found[k] for k in found}
+        arrays = {"X": read_array(path)} if kind(path) == ".npy" else read_arrays(path)
+    except InputError:
+        raise
     except Exception as error:  # of numpy, zipfile or zlib
         raise InputError(
-            f"{path} is no array that numpy.save or savez wrote, or is cut short ({error}). Write "
-            "it again."
+            f"{path} is no array that numpy.save or savez wrote, or is cut short ({short(error)}). "
+            "Write it again."
         ) from error
     X = arrays.get("X", next(iter(arrays.values())) if len(arrays) == 1 else None)
     if X is None:
-        held = ", ".join(arrays) or "no arrays"
+        held = short(", ".join(arrays)) or "no arrays"
         raise InputError(f"{path} has {held}; call the points X.")
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise InputError(

@@ -8,12 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robustgc.io.opening import InputError, kind, opened
+from robustgc.quoting import quoted, short
 
 if TYPE_CHECKING:
     from robustgc.io.tables import Layout
 
 NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)\s*", re.I | re.A)
+LONG = (
+    "more than 1,048,576 bytes without an end of the line, which no row of a table has. Check that "
+    "it is a table, with a row on each line."
+)
 RETURN = "a carriage return within the line. Save the file with LF or CR LF at the end of lines."
+LONGEST = 2**20  # bytes of a line; the reader of tables takes blocks of that many
 _NOTHING = ("", "na", "n/a", "null", "none", "?", "-")
 
 
@@ -41,6 +47,8 @@ def explain(
     """
     with opened(path, spaced=look is not None and look.delimiter == " ") as stream:
         for number, raw in enumerate(_lines(stream), 1):
+            if len(raw) > LONGEST:
+                return InputError(f"{path}, line {number}: {LONG}")
             try:
                 line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as bad:
@@ -53,7 +61,7 @@ def explain(
             reason = _wrong(line, look, types)
             if reason:
                 return InputError(f"{path}, line {number}: {reason}")
-    return InputError(f"{path} cannot be read: {error}. Check how it was written.")
+    return InputError(f"{path} cannot be read: {short(error)}. Check how it was written.")
 
 
 def line_of(path: Path, skipped: int, row: int) -> int:
@@ -76,26 +84,50 @@ def _after(stream: Any, skipped: int) -> Iterator[bytes]:
 
 
 def _lines(stream: Any) -> Iterator[bytes]:
+    """Yield lines without their ends; what is too long to be one comes cut, and is the last."""
     with io.BufferedReader(stream, 2**20) as file:
-        for line in file:
+        while line := file.readline(LONGEST + 1):
             yield line.rstrip(b"\r\n")
+            if len(line) > LONGEST and not line.endswith(b"\n"):
+                return
+
+
+def unfit(line: str, mark: str) -> str:
+    """Say why a line is no row of a table before it is cut into fields; nothing: it may be one."""
+    if (place := line.find("\0")) >= 0:
+        return (
+            f"a NUL byte, the {place + 1}. letter of the line: this is no text, or UTF-16, or "
+            "damaged. Save the file as UTF-8."
+        )
+    if len(line) <= csv.field_size_limit():
+        return ""
+    sizes = [len(field) for field in line.split(mark)]
+    if max(sizes) <= csv.field_size_limit():
+        return ""
+    return (
+        f"field {sizes.index(max(sizes)) + 1} has {max(sizes)} letters; at most "
+        f"{csv.field_size_limit()} are read. Shorten it, or leave the column out; if a double "
+        "quote was left open before it, close it."
+    )
 
 
 def _wrong(line: str, look: "Layout", types: dict[int, Any]) -> str:
     if "\r" in line:
         return RETURN
+    if reason := unfit(line, look.delimiter):
+        return reason
     try:
         fields = next(csv.reader([line], delimiter=look.delimiter, strict=True))
     except csv.Error:
         return (
-            f"a double quote opens and does not close, or text stands beside it: {_short(line)!r}. "
+            f"a double quote opens and does not close, or text stands beside it: {quoted(line)}. "
             "Close it; a quote that belongs to the text is written twice, in a field in quotes."
         )
     if len(fields) != look.width:
         few = "few" if len(fields) < look.width else "many"
         return (
             f"{len(fields)} field{'s' * (len(fields) != 1)} where {look.width} are expected, too "
-            f"{few}: {_short(' | '.join(fields))!r}. Correct the line; text that holds the "
+            f"{few}: {quoted(' | '.join(fields))}. Correct the line; text that holds the "
             "delimiter must stand in double quotes."
         )
     for place, kind_ in types.items():
@@ -105,12 +137,10 @@ def _wrong(line: str, look: "Layout", types: dict[int, Any]) -> str:
 
 
 def _no_number(text: str, place: int, look: "Layout") -> str:
-    column = f"column {place + 1}" + (f" ({look.names[place]!r})" if look.names else "")
+    column = f"column {place + 1}" + (f" ({quoted(look.names[place])})" if look.names else "")
     if text.lower() in _NOTHING:
-        return f"the value in {column} is missing ({text!r}). Fill it in, or leave the line out."
+        return (
+            f"the value in {column} is missing ({quoted(text)}). Fill it in, or leave the line out."
+        )
     cure = "Write 0.5, not 0,5" if re.fullmatch(r"-?\d+,\d+", text) else "Correct it"
-    return f"{_short(text)!r} in {column} is no number. {cure}, or name the columns that are meant."
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."
+    return f"{quoted(text)} in {column} is no number. {cure}, or name the columns that are meant."

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from robustgc.io.opening import InputError, NoRowsError, one_space, opened, whole
-from robustgc.io.reasons import NUMBER, RETURN, delimiter, explain
+from robustgc.io.reasons import LONG, LONGEST, NUMBER, RETURN, delimiter, explain, unfit
+from robustgc.quoting import listed, quoted, short
 
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".tab")
 PARQUET = (".parquet", ".pq")
@@ -89,6 +90,8 @@ def layout(path: Path, words: Sequence[str], header: bool | None = None) -> Layo
 
 
 def _fields(where: str, line: str, mark: str) -> list[str]:
+    if reason := unfit(line, mark):
+        raise InputError(f"{where}: {reason}")
     fields = next(csv.reader([line], delimiter=mark))
     if any(field[:1] == " " and field.lstrip()[:1] == '"' for field in fields):
         raise InputError(
@@ -100,9 +103,13 @@ def _fields(where: str, line: str, mark: str) -> list[str]:
 def _head(path: Path) -> list[str]:
     """Return the first lines, none of them cut."""
     with opened(path) as stream:
-        head = stream.read(SAMPLE)
-        while head.count(b"\n") < 3 and (more := stream.read(SAMPLE)):  # long lines
+        head = bytearray(stream.read(SAMPLE))
+        ends = head.count(b"\n")
+        while ends < 3 and (more := stream.read(SAMPLE)):  # long lines
             head += more
+            ends += more.count(b"\n")
+            if len(head) > (ends + 1) * LONGEST:
+                _refuse_long(path, bytes(head))
         whole_file = not stream.read(1)
     for magic, what in _MAGIC.items():
         if head.startswith(magic):
@@ -117,6 +124,14 @@ def _head(path: Path) -> list[str]:
     if cut is not None:
         raise InputError(f"{path}, line {cut}: {RETURN}")
     return lines
+
+
+def _refuse_long(path: Path, head: bytes) -> None:
+    """Say what is wrong with the first of some lines that is too long to be one."""
+    lines = head.split(b"\n")
+    number = next(k for k, line in enumerate(lines, 1) if len(line) > LONGEST)
+    zero = "NUL bytes, and " * (b"\0" in lines[number - 1])
+    raise InputError(f"{path}, line {number}: {zero}{LONG}")
 
 
 def _same(chunk: Any) -> Any:
@@ -173,7 +188,7 @@ def read(
                     part.append(keep(column))
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         if pa.int64() in types.values():  # numbers were a guess: text is tried next
-            raise InputError(f"{path}: {error}") from error
+            raise InputError(f"{path}: {short(error)}") from error
         raise explain(path, look, types, error) from error
     pa.default_memory_pool().release_unused()
     return chunks
@@ -243,8 +258,8 @@ def _parquet(path: Path) -> Iterator[Any]:
             yield source
         except (pa.ArrowException, OSError) as error:
             raise InputError(
-                f"{path} is not the Parquet file that its ending says, or is cut short ({error}). "
-                "Write it again, or rename it."
+                f"{path} is not the Parquet file that its ending says, or is cut short "
+                f"({short(error)}). Write it again, or rename it."
             ) from error
 
 
@@ -253,7 +268,7 @@ def column(names: Sequence[str], wanted: str | None, usual: Sequence[str], place
     if wanted is not None:
         if wanted not in names:
             raise InputError(
-                f"there is no column {wanted!r}; the columns are {', '.join(map(repr, names))}"
+                f"there is no column {quoted(wanted, 90)}; the columns are {listed(names)}"
             )
         return list(names).index(wanted)
     lower = [name.lower() for name in names]

@@ -1,0 +1,183 @@
+"""How much a file may unpack to, and a graph claim, before it is taken for one made to do harm.
+
+Packed files are limited in size, by the memory that is there, and in ratio. `allowing` lifts both
+for all that is read inside of it, whoever reads it: a parameter would go through twenty signatures.
+"""
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+from robustgc.io.errors import InputError, TooLargeError
+from robustgc.memory import available
+from robustgc.quoting import quoted
+
+RATIO = 100  # bytes out of a packed one; edge lists have 3 to 20, files of one letter 1000
+SMALL = 2**26  # bytes that are never too many
+READING = 3  # times what a graph needs, while it is read
+_UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d*)?(?:e\d+)?)\s*([KMGT]?)(i?)B?\s*", re.I | re.A)
+_LIFT = "If it is meant so, allow it with --max-size, for instance {} (max_size= in Python)."
+
+_allowed: ContextVar[float | None] = ContextVar("robustgc_max_size", default=None)
+
+
+def as_bytes(size: str | float) -> float:
+    """Return a size such as 8e9, "8GB" or "500 MiB" in bytes.
+
+    Raises
+    ------
+    InputError
+        It is none, or not above 0.
+    """
+    found = _SIZE.fullmatch(str(size))
+    value = 0.0
+    if found and not isinstance(size, bool):
+        unit = _UNITS[found[2].upper()]
+        binary = 1024 ** (len(str(int(unit))) // 3) if found[3] and found[2] else unit
+        value = float(found[1]) * binary
+    if not 0 < value < float("inf"):
+        raise InputError(
+            f"max_size (--max-size) is {quoted(size)}, which is no size; give bytes above 0, such "
+            "as 8e9 or 8GB."
+        )
+    return value
+
+
+@contextmanager
+def allowing(max_size: str | float | None) -> Iterator[None]:
+    """Let files unpack to so many bytes, and graphs need as many; None: as always."""
+    if max_size is None:
+        yield
+        return
+    before = _allowed.set(as_bytes(max_size))
+    try:
+        yield
+    finally:
+        _allowed.reset(before)
+
+
+def text_of(size: float) -> str:
+    """Return a number of bytes as people say it."""
+    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= unit:
+            return f"{size / unit:.3g} {name}"
+    return f"{size:.0f} bytes"
+
+
+def check_unpacked(path: Path, packed: float, unpacked: float, *, more: bool = False) -> None:
+    """Refuse a packed file that has, or claims, too many bytes for its size or for the memory.
+
+    Parameters
+    ----------
+    path : Path
+    packed, unpacked : float
+        Bytes.
+    more : bool
+        Whether there may be more than `unpacked`, as not all was seen.
+    """
+    asked = _allowed.get()
+    if unpacked <= SMALL and asked is None:
+        return
+    _refuse_unpacked(path, packed, unpacked, available() if asked is None else asked, asked, more)
+
+
+def _refuse_unpacked(
+    path: Path, packed: float, unpacked: float, room: float, asked: float | None, more: bool
+) -> None:
+    least = "more than " * more
+    sizes = f"{path}: its {text_of(packed)} unpack to {least}{text_of(unpacked)}"
+    lift = _LIFT.format(f"--max-size {_rounded(max(2 * unpacked, SMALL))}")
+    if asked is not None and unpacked > asked:
+        raise TooLargeError(f"{sizes}, and --max-size allows {text_of(asked)}. Raise it.")
+    if asked is None and unpacked > max(RATIO * packed, SMALL):
+        raise TooLargeError(
+            f"{sizes}, over {RATIO} times as much, as files do that are made to fill the memory "
+            f"(tables have 3 to 20 times). {lift}"
+        )
+    if asked is None and unpacked > room:
+        raise TooLargeError(f"{sizes}, and {text_of(room)} of memory are available. {lift}")
+
+
+def check_nodes(where: str, nodes: int, entries: int, seen: float) -> None:
+    """Refuse a graph of more nodes than fit into memory, or than so small a file may claim.
+
+    Parameters
+    ----------
+    where : str
+    nodes, entries : int
+        Stored entries; those of edges given once count twice.
+    seen : float
+        Bytes of the input, without which nodes are only claimed.
+    """
+    need, asked = 8.0 * nodes + 12.0 * entries, _allowed.get()
+    if READING * need <= SMALL and asked is None:
+        return
+    room = available() if asked is None else asked
+    text = f"{where}: {nodes} nodes and {entries} entries need {text_of(need)}"
+    if READING * need > room:
+        cure = "Raise it" if asked is not None else "Use a machine with more, or allow it with " \
+            f"--max-size {_rounded(2 * READING * need)} (max_size= in Python)"  # fmt: skip
+        have = "of memory are available" if asked is None else "are allowed by --max-size"
+        raise TooLargeError(
+            f"{text}, and reading them up to {READING} times that; {text_of(room)} {have}. {cure}."
+        )
+    if asked is None and need > max(RATIO * seen, SMALL):
+        lift = _LIFT.format(f"--max-size {_rounded(2 * READING * need)}")
+        raise TooLargeError(
+            f"{text}, over {RATIO} times the {text_of(seen)} that were given: most nodes have no "
+            f"edge. Leave them out. {lift}"
+        )
+
+
+def check_text(path: Path, size: float, factor: float, what: str) -> None:
+    """Refuse a file whose objects would not fit into memory: `factor` bytes for each of its own."""
+    asked = _allowed.get()
+    if size * factor <= SMALL and asked is None:
+        return
+    room = available() if asked is None else asked
+    if size * factor > room:
+        have = "of memory are available" if asked is None else "are allowed by --max-size"
+        raise TooLargeError(
+            f"{path}: reading its {text_of(size)} of {what} takes about "
+            f"{text_of(size * factor)}, and {text_of(room)} {have}. Convert it to a table (.csv or .parquet), "
+            f"which takes far less, or allow it with --max-size {_rounded(2 * size * factor)}."
+        )
+
+
+def _rounded(size: float) -> str:
+    """Return a size to ask for: one digit, as it is typed."""
+    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
+        if size >= unit:
+            return f"{-(-size // unit):.0f}{name}"
+    return "1MB"
+
+
+class Metered(io.RawIOBase):
+    """An unpacking stream that stops where it has given too much.
+
+    The limits are those of the time when it was opened: it may be read by another thread.
+    """
+
+    def __init__(self, stream: Any, path: Path, packed: int) -> None:
+        self._stream, self._path, self._packed, self._given = stream, path, packed, 0
+        self._asked = _allowed.get()
+        self._room = max(available(), SMALL) if self._asked is None else self._asked
+
+    def readable(self) -> bool:
+        """Whether it can be read."""
+        return True
+
+    def readinto(self, room: Any) -> int:
+        """Fill a buffer; refuse to go on where the limits are passed."""
+        count = int(self._stream.readinto(room))
+        self._given += count
+        if self._given > SMALL or self._asked is not None:
+            _refuse_unpacked(
+                self._path, self._packed, self._given, self._room, self._asked, more=True
+            )
+        return count
