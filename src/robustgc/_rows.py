@@ -27,20 +27,23 @@ def count(sources: Any, targets: Any, counts: Any) -> None:
 
 @compiled
 def fill(sources: Any, targets: Any, weights: Any, place: Any, entries: Any, values: Any) -> None:
-    """Write the entries of all edges; `place` has the next free one of every row."""
+    """Write the entries of all edges; `place` has the next free one of every row.
+
+    Without weights every edge has 1.
+    """
     for e in range(len(sources)):
         i, j = sources[e], targets[e]
         p = place[i]
         place[i] = p + 1
         entries[p] = 2 * j
-        if weights is not None:
-            values[p] = weights[e]
+        if values is not None:
+            values[p] = 1.0 if weights is None else weights[e]
         if i != j:
             p = place[j]
             place[j] = p + 1
             entries[p] = 2 * i + 1
-            if weights is not None:
-                values[p] = weights[e]
+            if values is not None:
+                values[p] = 1.0 if weights is None else weights[e]
 
 
 @compiled

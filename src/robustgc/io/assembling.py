@@ -11,6 +11,8 @@ from robustgc.csr import CSR, PARTS
 from robustgc.io.opening import InputError
 from robustgc.quoting import quoted, short
 
+_MANY = 2**20  # edges at a time whose copies are added up
+_SAMPLE = 2**14
 WAYS = ("mean", "max", "sum")  # numbered from 1, as in _rows.merge
 
 
@@ -70,22 +72,70 @@ def assemble(
         Both directions with different weights; `directed` puts it in words.
     """
     way = way_of(symmetrise)
+    sources, targets, weights, copies = _thinned(sources, targets, weights)
+    found, indptr, entries, values = _rows(sources, targets, weights, n_nodes, way)
+    if values is None and found.others:  # copies: there are weights after all
+        del entries
+        found, indptr, entries, values = _rows(sources, targets, None, n_nodes, way, ones=True)
+    if found.differ:
+        i, j, there, back = found.pair
+        raise DirectedError(found.differ, (int(i), int(j)), (there, back))
+    notes = noticed(found._replace(copies=found.copies + copies))
+    return Assembled(CSR(indptr, entries, values if found.others else None), notes)
+
+
+def _rows(
+    sources: NDArray[Any],
+    targets: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+    n_nodes: int,
+    way: int,
+    *,
+    ones: bool = False,
+) -> tuple[Found, NDArray[np.int64], NDArray[Any], NDArray[np.float64] | None]:
+    """Put edges into rows: what was noticed, row pointers, columns and weights.
+
+    Edges without weights have none in the rows either, unless `ones` says so.
+    """
     loops = parallel.loops("_rows")
     indptr = np.zeros(n_nodes + 1, dtype=np.int64)
     loops.count(sources, targets, indptr[1:])
     np.cumsum(indptr, out=indptr)
     entries = np.empty(indptr[-1], dtype=entry_type(n_nodes))
-    values = None if weights is None else np.empty(indptr[-1])
+    values = np.empty(indptr[-1]) if ones or weights is not None else None
     loops.fill(sources, targets, weights, indptr[:-1].copy(), entries, values)
     found, kept = merged(indptr, entries, values, way)
     if found.differ:
-        i, j, there, back = found.pair
-        raise DirectedError(found.differ, (int(i), int(j)), (there, back))
-    if weights is None and found.others:  # copies: there are weights after all
-        ones = np.ones(len(sources))
-        return assemble(sources, targets, ones, n_nodes, symmetrise=symmetrise)
+        return found, indptr, entries, values
     entries, values = packed(indptr, kept, entries, values)
-    return Assembled(CSR(indptr, entries, values if found.others else None), noticed(found))
+    return found, indptr, entries, values
+
+
+def _thinned(
+    sources: NDArray[Any], targets: NDArray[Any], weights: NDArray[np.float64] | None
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None, int]:
+    """Add up copies first where a sample has many: rows would take room for all of them.
+
+    Also returns how many there were more than once.
+    """
+    many = len(sources)
+    some = slice(None, None, many // _SAMPLE + 1)
+    if many < _MANY or 2 * len(np.unique(_keys(sources[some], targets[some]))) > _SAMPLE // 2:
+        return sources, targets, weights, 0
+    keys, sums = np.empty(0, dtype=np.int64), np.zeros(0)
+    for start in range(0, many, _MANY):
+        part = slice(start, start + _MANY)
+        given = np.ones(len(sources[part])) if weights is None else weights[part]
+        keys, place = np.unique(
+            np.concatenate([keys, _keys(sources[part], targets[part])]), return_inverse=True
+        )
+        sums = np.bincount(place, np.concatenate([sums, given])).astype(np.float64, copy=False)
+    return keys >> 32, keys & (2**32 - 1), sums, many - len(keys)
+
+
+def _keys(sources: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int64]:
+    """Return both ends in one word."""
+    return (sources.astype(np.int64) << 32) | targets.astype(np.int64)
 
 
 def way_of(symmetrise: str | None) -> int:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from robustgc.io import tables
 from robustgc.io.assembling import DirectedError, assemble, directed
 from robustgc.io.errors import TooLargeError
+from robustgc.io.name_tables import NameTable
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, NoRowsError
 from robustgc.io.reasons import line_of
@@ -79,14 +80,17 @@ def text_edges(
     weights = {} if k is None else {k: pa.float64()}
     try:
         node = pa.int64() if integers else pa.string()
-        chunks = tables.read(path, look, {i: node, j: node, **weights}, _shrunk)
+        keep = _shrunk if integers else NameTable()
+        chunks = tables.read(path, look, {i: node, j: node, **weights}, keep)
     except InputError as error:
         if not integers or isinstance(error, TooLargeError):
             raise  # else numbers at first, text later on
-        chunks = tables.read(path, look, {i: pa.string(), j: pa.string(), **weights})
+        keep = NameTable()
+        chunks = tables.read(path, look, {i: pa.string(), j: pa.string(), **weights}, keep)
     if not chunks[0]:
         raise NoRowsError(f"{path} has a header and no edges.")
-    found = _edges(chunks, _Place(path, look.skipped))
+    table = keep if isinstance(keep, NameTable) else NameTable()
+    found = _edges(chunks, _Place(path, look.skipped), table)
     if k is None and look.width > 2 and look.names is None:
         unused = f"columns 3 to {look.width} were not read; name the weights with --weight"
         return replace(found, notes=(unused,))
@@ -129,7 +133,9 @@ def arrow_edges(
         ) from error
     if not table.num_rows:
         raise NoRowsError(f"{where} has no rows.")
-    return _edges([column.chunks for column in columns], _Place(where))
+    table = NameTable()
+    chunks = [[table(chunk) for chunk in column.chunks] for column in columns]
+    return _edges(chunks, _Place(where), table)
 
 
 def _columns(
@@ -158,13 +164,14 @@ class _Place(NamedTuple):
 
 
 def _graph(edges: Edges, symmetrise: str | None) -> NamedGraph:
-    names = as_array(edges.names)
     sources, targets = edges.ends
+    edges.ends.clear()  # memory: names become objects when the edges are gone
     try:
-        found = assemble(sources, targets, edges.weights, len(names), symmetrise=symmetrise)
+        found = assemble(sources, targets, edges.weights, len(edges.names), symmetrise=symmetrise)
     except DirectedError as error:
-        raise directed(error, names, str(edges.where)) from None
-    return NamedGraph(found.W, names, (*found.notes, *edges.notes))
+        raise directed(error, as_array(edges.names), str(edges.where)) from None
+    del sources, targets
+    return NamedGraph(found.W, as_array(edges.names), (*found.notes, *edges.notes))
 
 
 def as_array(names: Any) -> NDArray[Any]:
@@ -172,12 +179,12 @@ def as_array(names: Any) -> NDArray[Any]:
     return names if isinstance(names, np.ndarray) else np.array(names.to_pylist(), dtype=object)
 
 
-def _edges(chunks: list[list[Any]], place: _Place) -> Edges:
+def _edges(chunks: list[list[Any]], place: _Place, table: NameTable) -> Edges:
     weights = None
     if len(chunks) == 3:
         weights = np.concatenate([np.asarray(chunk) for chunk in chunks.pop()])
         _check_weights(weights, place)
-    ends, names = _numbered(chunks)
+    ends, names = _numbered(chunks, table)
     if not isinstance(names, np.ndarray) and (empty := names.index("").as_py()) >= 0:
         row = min(int(np.argmax(end == empty)) for end in ends if (end == empty).any())
         raise InputError(f"{place.row(row)}: a node without a name. Name it, or drop the line.")
@@ -195,15 +202,10 @@ def _check_weights(weights: NDArray[np.float64], place: _Place) -> None:
         )
 
 
-def _numbered(chunks: list[list[Any]]) -> tuple[list[NDArray[Any]], Any]:
+def _numbered(chunks: list[list[Any]], table: NameTable) -> tuple[list[NDArray[Any]], Any]:
     """Return both columns with the nodes numbered: numbers ascending, text as it comes."""
-    import pyarrow as pa
-
-    if isinstance(chunks[0][0], pa.Array) and not pa.types.is_integer(chunks[0][0].type):
-        count = sum(len(chunk) for chunk in chunks[0])
-        coded = pa.chunked_array([*chunks[0], *chunks[1]]).dictionary_encode().unify_dictionaries()
-        codes = np.concatenate([np.asarray(chunk.indices) for chunk in coded.chunks])
-        return [codes[:count], codes[count:]], coded.chunk(0).dictionary
+    if isinstance(chunks[0][0], int):
+        return table.finished(chunks)
     ends = [_joined(column) for column in chunks]
     least, most = min(int(e.min()) for e in ends), max(int(e.max()) for e in ends)
     if least >= 0 and most < _DENSE * len(ends[0]) + 2**20:
