@@ -20,6 +20,7 @@ from robustgc.audit import LabelIssues
 from robustgc.estimators import RobustGC
 from robustgc.io import frames, label_files, writing
 from robustgc.io.graph_files import read_graph
+from robustgc.io.limits import allowing
 from robustgc.io.named import NamedGraph
 from robustgc.io.objects import as_names, named_graph
 from robustgc.io.opening import InputError, replacing
@@ -134,6 +135,7 @@ def classify(
     weight: str | None = None,
     symmetrise: str | None = None,
     ignore_unknown: bool = False,
+    max_size: str | float | None = None,
     **options: Any,
 ) -> Result:
     """Give a class to every node from the labels of a few, some of them wrong.
@@ -155,6 +157,9 @@ def classify(
         What to do where the two directions of an edge differ; None: refuse.
     ignore_unknown : bool
         Leave out labels of nodes that are not in the graph.
+    max_size : str, float or None
+        Bytes (8e9 or "8GB") that files may unpack to and a graph may need while it is read; None:
+        as the memory allows, and at most 100 times the size of a packed file.
     **options
         Parameters of `RobustGC`.
 
@@ -172,16 +177,18 @@ def classify(
     if not isinstance(labels, Sequence | np.ndarray) or isinstance(labels, str):
         options = {"unlabeled": "", **options}  # None has none; -1 is a class as any
     if points is not None:
-        found = points if isinstance(points, NamedPoints) else points_of(points)
-        y, notes = labels_of(labels, NamedGraph(np.zeros((0, 0)), found.names), ignore_unknown)
+        with allowing(max_size):
+            found = points if isinstance(points, NamedPoints) else points_of(points)
+            y, notes = labels_of(labels, NamedGraph(np.zeros((0, 0)), found.names), ignore_unknown)
         fitted = RobustGC(**options).fit(found.X, y)
         return Result(fitted, found.names, notes, _home(points, labels))
-    known = (
-        read_graph(Path(graph), weight=weight, symmetrise=symmetrise)
-        if isinstance(graph, str | Path)
-        else named_graph(graph, weight=weight, symmetrise=symmetrise)
-    )
-    y, notes = labels_of(labels, known, ignore_unknown)
+    with allowing(max_size):
+        known = (
+            read_graph(Path(graph), weight=weight, symmetrise=symmetrise)
+            if isinstance(graph, str | Path)
+            else named_graph(graph, weight=weight, symmetrise=symmetrise)
+        )
+        y, notes = labels_of(labels, known, ignore_unknown)
     fitted = RobustGC(**{"affinity": "precomputed", **options}).fit(known.W, y)
     return Result(fitted, known.names, (*known.notes, *notes), _home(graph, labels))
 

@@ -27,6 +27,7 @@ def audit(
     columns: shared.Columns = None,
     affinity: shared.Affinity = "knn",
     neighbours: shared.Neighbours = None,
+    max_size: shared.MaxSize = None,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:
@@ -40,7 +41,7 @@ def audit(
         label_column, identity, columns, affinity, neighbours,
     )  # fmt: skip
     shared.check_usage(asked)
-    with shared.guarded():
+    with shared.guarded(max_size):
         from robustgc.io.writing import check_table, print_table, write_table
 
         if output is not None:

@@ -40,6 +40,7 @@ def classify(
     merge: Annotated[
         bool, typer.Option("--merge", help="With --engine mpi: one table instead of a folder.")
     ] = False,
+    max_size: shared.MaxSize = None,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:
@@ -64,12 +65,13 @@ def classify(
     if engine == "mpi":
         from robustgc.commands.spread import classify as spread
 
-        spread(asked, output, report, save, merge, as_json, quiet)
+        with shared.guarded(max_size):
+            spread(asked, output, report, save, merge, as_json, quiet)
         return
     if merge:
         shared.stop("--merge is for --engine mpi; on one machine -o is one file.", 2)
     shared.check_usage(asked)
-    with shared.guarded():
+    with shared.guarded(max_size):
         check_apart([edges, points, Path(labels)], [output, report, save])
         _check_targets(output, report, save)
         answer = shared.answered(asked, quiet)

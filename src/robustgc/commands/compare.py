@@ -46,6 +46,7 @@ def compare(
     columns: shared.Columns = None,
     affinity: shared.Affinity = "knn",
     neighbours: shared.Neighbours = None,
+    max_size: shared.MaxSize = None,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:
@@ -66,7 +67,7 @@ def compare(
     )  # fmt: skip
     shared.check_usage(asked)
     options = _options(asked, models, sizes, noise, repeats, seed)
-    with shared.guarded():
+    with shared.guarded(max_size):
         _check_folder(out)
         found = _compared(asked, options, quiet)
         for note in found.notes:

@@ -18,6 +18,7 @@ def convert(
     target: shared.Target = None,
     weight: shared.Weight = None,
     symmetrise: shared.Symmetrise = None,
+    max_size: shared.MaxSize = None,
     quiet: shared.Quiet = False,
 ) -> None:
     """Convert a graph. A folder is the fastest to read: it is mapped into memory.
@@ -26,7 +27,7 @@ def convert(
     file beside them that ends in .names.csv.
     """
     shared.check_way(symmetrise)
-    with shared.guarded():
+    with shared.guarded(max_size):
         from robustgc.io.graph_files import read_graph
         from robustgc.io.graph_writing import check_graph, write_graph
 

@@ -14,6 +14,7 @@ def info(
     weight: shared.Weight = None,
     symmetrise: shared.Symmetrise = None,
     engine: shared.Engine = "local",
+    max_size: shared.MaxSize = None,
     as_json: shared.AsJson = False,
 ) -> None:
     """Show nodes, edges, components, degrees, lambda_1, eigengap, and what a fit will cost.
@@ -24,10 +25,11 @@ def info(
     if engine == "mpi":
         from robustgc.commands.spread_info import info as spread
 
-        spread(edges, source, target, weight, symmetrise, as_json)
+        with shared.guarded(max_size):
+            spread(edges, source, target, weight, symmetrise, as_json)
         return
     shared.check_way(symmetrise)
-    with shared.guarded():
+    with shared.guarded(max_size):
         from robustgc.io.graph_files import read_graph
 
         assert edges is not None

@@ -18,6 +18,7 @@ def predict(
     output: shared.Output = None,
     identity: shared.Identity = None,
     columns: shared.Columns = None,
+    max_size: shared.MaxSize = None,
     quiet: shared.Quiet = False,
 ) -> None:
     """Give a label to new points with a saved model.
@@ -25,7 +26,7 @@ def predict(
     One row per point: node, label, probability, decision value or a score per class, and valid:
     whether the model reaches the point at all. A point far from all others has no label.
     """
-    with shared.guarded():
+    with shared.guarded(max_size):
         from robustgc.io.point_files import read_points
         from robustgc.io.writing import check_table, print_table, write_table
         from robustgc.result import load

@@ -64,6 +64,14 @@ Engine = Annotated[
         help="local: this machine. mpi: the ranks that mpiexec has started, each with a part."
     ),
 ]
+MaxSize = Annotated[
+    str | None,
+    typer.Option(
+        "--max-size",
+        callback=lambda text: _checked_size(text),  # noqa: PLW0108 - defined below
+        help="Bytes, as 8e9 or 8GB, that files may unpack to and a graph may need; else by memory.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print a summary for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Output = Annotated[
@@ -188,11 +196,26 @@ def check_way(symmetrise: str | None) -> None:
         stop(f"--symmetrise {symmetrise} is unknown; mean, max or sum.", WRONG_USAGE)
 
 
+def _checked_size(text: str | None) -> str | None:
+    """Refuse what is no size."""
+    if text is not None:
+        from robustgc.io.limits import as_bytes
+
+        try:
+            as_bytes(text)
+        except ValueError as error:
+            stop(str(error), WRONG_USAGE)
+    return text
+
+
 @contextmanager
-def guarded() -> Iterator[None]:
-    """Turn what goes wrong into one line and an exit code."""
+def guarded(max_size: str | None = None) -> Iterator[None]:
+    """Turn what goes wrong into one line and an exit code; files may have `max_size` bytes."""
     try:
-        yield
+        from robustgc.io.limits import allowing
+
+        with allowing(max_size):
+            yield
     except (Exception, KeyboardInterrupt) as error:
         if (told := described(error)) is None:
             raise

@@ -143,9 +143,10 @@ def check_text(path: Path, size: float, factor: float, what: str) -> None:
     if size * factor > room:
         have = "of memory are available" if asked is None else "are allowed by --max-size"
         raise TooLargeError(
-            f"{path}: reading its {text_of(size)} of {what} takes about "
-            f"{text_of(size * factor)}, and {text_of(room)} {have}. Convert it to a table (.csv or .parquet), "
-            f"which takes far less, or allow it with --max-size {_rounded(2 * size * factor)}."
+            f"{path}: reading its {text_of(size)} of {what} takes about {text_of(size * factor)}, "
+            f"and {text_of(room)} {have}. Convert it to a table (.csv or .parquet), which takes "
+            f"far less, or allow it with --max-size {_rounded(2 * size * factor)} (max_size= in "
+            "Python)."
         )
 
 
