@@ -156,3 +156,73 @@ def test_flipping_changes_exactly_as_many_labels_as_asked():
     assert len(changed) == 7
     with pytest.raises(ValueError, match="31 of 30"):
         flip(labels, 31, ["a", "b", "c"], np.random.default_rng(5))
+
+
+BIG = 2**53  # the next whole number is no float
+LARGE = {
+    "beside NaN": ([BIG, BIG + 1, NAN], None, NAN),
+    "NaN as the marker": ([BIG, BIG + 1, NAN], NAN, NAN),
+    "beside None": ([BIG, BIG + 1, None], None, None),
+    "objects": (np.array([BIG, BIG + 1, NAN], dtype=object), None, NAN),
+    "negative": ([-BIG, -BIG - 1, NAN], None, NAN),
+    "-1 as a float": ([BIG, BIG + 1, -1.0], None, -1.0),
+    "unsigned": ([2**63, 2**63 + 1, NAN], None, NAN),
+    "unsigned, -1": ([2**63, 2**63 + 1, -1], None, -1),
+    "unsigned array": (np.array([2**63, 2**63 + 1, 2**64 - 1], np.uint64), 2**64 - 1, 2**64 - 1),
+    "of two types": ([np.int64(5), np.uint64(2**63), None], None, None),
+    "nullable": (pd.Series([BIG, BIG + 1, None], dtype="Int64"), None, pd.NA),
+}
+
+
+@pytest.mark.parametrize("case", LARGE)
+def test_large_integers_keep_every_digit(case):
+    y, unlabeled, marker = LARGE[case]
+    labels = encode(y, n_nodes=3, unlabeled=unlabeled)
+    first, second = (int(value) for value in list(y)[:2])
+    assert labels.classes.tolist() == sorted([first, second])
+    assert labels.codes.tolist() == [int(first > second), int(first < second), -1]
+    named = labels.names(labels.codes).tolist()
+    assert named[:2] == [first, second]
+    assert [type(name) for name in named[:2]] == [int, int]
+    assert named[2] is marker or named[2] == marker or named[2] != named[2]
+    assert recode(named, labels.classes, unlabeled=unlabeled).tolist() == labels.codes.tolist()
+
+
+def test_a_marker_near_a_class_does_not_take_it_away():
+    labels = encode([BIG + 1, 3, 5], n_nodes=3, unlabeled=float(BIG))
+    assert labels.codes.tolist() == [2, 0, 1]
+    assert encode([BIG, 3, 5], n_nodes=3, unlabeled=np.float64(BIG)).codes.tolist() == [-1, 0, 1]
+    numbers = np.array([2**63 + 1, 2**63, 5], dtype=np.uint64)
+    assert encode(numbers, n_nodes=3, unlabeled=np.int64(5)).codes.tolist() == [1, 0, -1]
+
+
+def test_small_integers_beside_nan_are_floats_as_before():
+    named = encode([2, 3, NAN], n_nodes=3).names(np.array([0, 1, -1]))
+    assert named.dtype == np.float64
+    assert named[:2].tolist() == [2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("y", "text"),
+    [
+        ([2**64, 3, None], r"from 3 to 18446744073709551616; .*0 to 2\^64 - 1.*str\(v\)"),
+        ([-5, 2**63, None], r"from -5 to 9223372036854775808; they must all lie within -2\^63"),
+        ([10**5000, 3, None], r"from 3 to 2\^16609 and more"),
+        ([BIG + 1, 2.0, None], r"mix integers above 2\^53, such as 9007199254740993, with floats"),
+        (["a", "a\0", None], "ends with the character NUL"),
+    ],
+)
+def test_labels_that_would_lose_a_class_are_refused(y, text):
+    with pytest.raises(ValueError, match=text):
+        encode(y, n_nodes=3)
+
+
+def test_text_of_mixed_widths_is_not_cut():
+    labels = encode(["a", "bbbbbb", "?"], n_nodes=3, unlabeled="?")
+    assert labels.names(np.array([1, 0, -1])).tolist() == ["bbbbbb", "a", "?"]
+    wide = encode(np.array(["a", "b", ""]), n_nodes=3, unlabeled="not known")
+    assert wide.names(np.array([0, -1])).tolist() == ["", "not known"]
+    flipped, _ = flip(["a", "b"], 2, ["a", "b", "chartreuse"], np.random.default_rng(3))
+    assert set(flipped.tolist()) <= {"a", "b", "chartreuse"}
+    every = [flip(["a"], 1, ["a", "red"], np.random.default_rng(s))[0][0] for s in range(2, 5)]
+    assert every == ["red"] * 3

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
+from robustgc.label_types import equal_to, is_missing, of_one_type, one_dimensional, typed_values
 from robustgc.weights import Array
 
 
@@ -42,15 +42,26 @@ class Labels:
         return np.column_stack(columns)
 
     def names(self, codes: NDArray[np.int64]) -> NDArray[Any]:
-        """Return the class for every code, and the marker for code -1."""
+        """Return the class for every code, and the marker for code -1.
+
+        In an array of the classes' type where it can hold the marker too, else of objects: whole
+        numbers beside NaN become floats only where floats tell all of them apart.
+        """
         if (codes >= 0).all():
             return self.classes[codes]
         fits = np.result_type(self.classes.dtype, np.asarray(self.marker).dtype)
-        numeric = self.classes.dtype.kind in "iuf" and fits.kind in "if"
+        numeric = self.classes.dtype.kind in "iuf" and fits.kind in "if" and self._exact_as(fits)
         text = self.classes.dtype.kind == "U" and isinstance(self.marker, str)
         named = np.full(codes.shape, self.marker, dtype=fits if numeric or text else object)
         named[codes >= 0] = self.classes[codes[codes >= 0]]
         return named
+
+    def _exact_as(self, dtype: np.dtype[Any]) -> bool:
+        """Whether a type holds every class as it is: 2^53 + 1 is no float of 64 bits."""
+        if self.classes.dtype.kind == "f" or dtype.kind != "f":
+            return True
+        # Python compares a float with a whole number exactly; numpy would round the number first.
+        return all(float(name) == name for name in self.classes.tolist())
 
 
 def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
@@ -59,7 +70,8 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
     Parameters
     ----------
     y : array-like, shape (N,)
-        Text, integers, booleans or whole floats.
+        Text, integers, booleans or whole floats. Integers keep every digit; they must all fit into
+        int64 or all into uint64.
     n_nodes : int
         How many labels there must be.
     unlabeled : object, default=None
@@ -83,7 +95,7 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
             "This estimator requires y to be passed, but the target y is None. Pass one label per "
             "node, with -1, None, NaN or '' for unlabelled nodes."
         )
-    values = _one_dimensional(y)
+    values = one_dimensional(y)
     if len(values) != n_nodes:
         raise ValueError(
             f"There are {len(values)} labels for {n_nodes} nodes; y needs one entry per node, "
@@ -96,7 +108,7 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
             f"All {n_nodes} nodes are unlabelled. At least one label of each of two classes is "
             "needed; -1, None, NaN and '' mean unlabelled (choose another marker with unlabeled=)."
         )
-    given = _typed(values[~missing])
+    given = of_one_type(values[~missing])
     if given.dtype.kind == "f" and np.isinf(given).any():
         raise ValueError(
             "Input y contains infinity or a value too large for dtype('float64'), which is no "
@@ -117,11 +129,11 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
 
 def recode(y: ArrayLike, classes: NDArray[Any], *, unlabeled: object = None) -> NDArray[np.int64]:
     """Return codes of labels by known classes: -1 for unlabelled, -2 for another class."""
-    values = _one_dimensional(y)
+    values = one_dimensional(y)
     missing = unlabelled(values, unlabeled)
     codes = np.full(len(values), -1, dtype=np.int64)
     if not missing.all():
-        given = _typed(values[~missing])
+        given = typed_values(values[~missing])
         known = {value: code for code, value in enumerate(classes.tolist())}
         comparable = (given.dtype.kind == "U") == (classes.dtype.kind == "U")
         found = [known.get(value, -2) if comparable else -2 for value in given.tolist()]
@@ -164,7 +176,9 @@ def flip(
     >>> flip(["a", "b"], 2, ["a", "b"], np.random.default_rng(7))[0]
     array(['b', 'a'], dtype='<U1')
     """
-    wrong, names = np.array(labels), np.asarray(classes)
+    given, names = np.asarray(labels), np.asarray(classes)
+    # Of the wider of the two types: "red" into an array of one letter each would become "r".
+    wrong = np.array(given, dtype=np.result_type(given, names) if given.dtype.kind == "U" else None)
     if not 0 <= n_wrong <= len(wrong):
         raise ValueError(
             f"{n_wrong} of {len(wrong)} labels cannot be flipped; ask for 0 to {len(wrong)}."
@@ -177,82 +191,12 @@ def flip(
 
 def unlabelled(values: NDArray[Any], unlabeled: object) -> NDArray[np.bool_]:
     """Return where there is no label."""
-    missing: NDArray[np.bool_] = _missing(values)
+    missing: NDArray[np.bool_] = is_missing(values)
     if not missing.all():
-        given = _typed(values[~missing])
+        given = typed_values(values[~missing])
         default = "" if given.dtype.kind == "U" else -1
-        missing[~missing] = _equal(given, default if unlabeled is None else unlabeled)
+        missing[~missing] = equal_to(given, default if unlabeled is None else unlabeled)
     return missing
-
-
-def _one_dimensional(y: ArrayLike) -> NDArray[Any]:
-    if hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype):
-        y = y.to_numpy(dtype=object) if type(y).__module__.startswith("pandas") else y.to_numpy()
-    values = np.asarray(y) if hasattr(y, "dtype") else _listed(y)
-    if values.dtype.kind == "T":
-        values = _objects(values.tolist())
-    if values.ndim == 0 or values.ndim > 2 or (values.ndim == 2 and values.shape[1] != 1):
-        raise ValueError(
-            f"y has shape {values.shape}; it must be one-dimensional, one label per node."
-        )
-    return np.asarray(column_or_1d(values, warn=True))
-
-
-def _listed(y: Any) -> NDArray[Any]:
-    """Turn a sequence into an array without letting numpy print None or numbers as text."""
-    flat = isinstance(y, list | tuple) and not any(isinstance(v, list | tuple) for v in y)
-    return _objects(list(y)) if flat else np.asarray(y)
-
-
-def _objects(values: list[Any]) -> NDArray[Any]:
-    kept = np.empty(len(values), dtype=object)
-    kept[:] = values
-    return kept
-
-
-def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Find None and NaN (and the NA of data frames, which equals nothing)."""
-    if values.dtype.kind == "f":
-        return np.asarray(np.isnan(values), dtype=bool)
-    if values.dtype.kind != "O":
-        return np.zeros(len(values), dtype=bool)
-    return np.array([v is None or _is_nan(v) for v in values], dtype=bool)
-
-
-def _is_nan(value: object) -> bool:
-    if type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float | np.floating) and bool(np.isnan(value))
-
-
-def _typed(values: NDArray[Any]) -> NDArray[Any]:
-    """Give labels held as objects their own type; refuse a mixture of text and numbers."""
-    if values.dtype.kind in "biufU":
-        return values
-    if values.dtype.kind == "S":
-        return values.astype(str)
-    items = [v.decode() if isinstance(v, bytes) else v for v in values.tolist()]
-    kinds = {type(v).__name__ for v in items}
-    typed = np.array(items) if values.dtype.kind == "O" else values
-    textual = any(isinstance(v, str) for v in items)
-    if typed.dtype.kind == "c":
-        raise ValueError("Complex data not supported: labels are text, integers or booleans.")
-    if typed.dtype.kind not in "biufU" or (textual and len(kinds - {"str", "str_"}) > 0):
-        raise TypeError(
-            f"The labels mix or use unsupported types: {', '.join(sorted(kinds))}. Use all text, "
-            "all integers or all booleans; None or NaN mark unlabelled nodes."
-        )
-    return typed
-
-
-def _equal(given: NDArray[Any], mark: object) -> NDArray[np.bool_]:
-    if not np.isscalar(mark):
-        raise ValueError(f"unlabeled={mark!r} is not allowed; it must be one value, such as -1.")
-    if (given.dtype.kind == "U") != isinstance(mark, str):
-        return np.zeros(len(given), dtype=bool)
-    if (given.dtype.kind == "b") != isinstance(mark, bool | np.bool_):
-        return np.zeros(len(given), dtype=bool)  # True == 1, but True is not the marker 1
-    return np.asarray(given == mark)
 
 
 def _warn_paper_convention(values: NDArray[Any], unlabeled: object) -> None:

@@ -17,8 +17,11 @@ def _array(pa: Any, values: Any) -> Any:
     if array.dtype.kind in "biuf":
         return pa.array(array, from_pandas=True)  # NaN: there is none
     items = [_plain(value) for value in (values if isinstance(values, list) else array.tolist())]
+    whole = all(item is None or type(item) is int for item in items)
     try:
-        return pa.array(items)
+        # Arrow would take whole numbers for int64, and refuse those of 2^63 and more.
+        unsigned = whole and any(item is not None and item >= 2**63 for item in items)
+        return pa.array(items, type=pa.uint64() if unsigned else None)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):  # of several kinds, or too large
         return pa.array([None if item is None else str(item) for item in items], type=pa.string())
 
@@ -39,6 +42,27 @@ def frame(columns: dict[str, Any], home: str) -> Any:
 
         return polars.from_arrow(table)
     try:
-        return table.to_pandas()
+        return _pandas(table)
     except ImportError:
         return table
+
+
+def _pandas(table: Any) -> Any:
+    """Return a frame of pandas that holds every whole number as it is.
+
+    By default pandas makes floats of whole numbers beside missing values: above 2^53 two of them
+    become one. Such columns get its own types for missing values; others stay as they were.
+    """
+    import pyarrow as pa
+
+    found = table.to_pandas()
+    own = {pa.int64(): "Int64", pa.uint64(): "UInt64"}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if column.type in own and column.null_count and _above_floats(column):
+            exact = column.to_pandas(integer_object_nulls=True)
+            found[name] = exact.astype(own[column.type])
+    return found
+
+
+def _above_floats(column: Any) -> bool:
+    return any(value is not None and abs(value) > 2**53 for value in column.to_pylist())
