@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from copy import copy
-from numbers import Integral, Real
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -15,7 +15,7 @@ from robustgc.baseline_selection import Candidate, choose_gamma, choose_n_vector
 from robustgc.graph import KINDS, Graph
 from robustgc.labels import Labels
 from robustgc.models import belkin, zhou
-from robustgc.outcome import Solution
+from robustgc.outcome import Solution, as_number, shown
 from robustgc.transduction import Certificate
 from robustgc.weights import Array, Weights
 
@@ -96,9 +96,9 @@ class ZhouGC(_Tuned):
     def _check_parameters(self) -> None:
         if isinstance(self.gamma, str) and self.gamma == "auto":
             return
-        if not isinstance(self.gamma, Real) or not 0 < self.gamma < np.inf:
+        if not 0 < as_number(self.gamma) < np.inf:
             raise ValueError(
-                f"gamma={self.gamma!r} is not allowed; it must be a number > 0, or 'auto' to "
+                f"gamma={shown(self.gamma)} is not allowed; it must be a number > 0, or 'auto' to "
                 "choose it by the labels."
             )
 

@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from robustgc.outcome import as_number, shown
 from robustgc.weights import Array, Weights
 
 
@@ -40,6 +41,10 @@ def extend(d: ArrayLike, f: ArrayLike, k_x: Weights, k_xx: ArrayLike, *, gamma: 
     >>> extend(np.array([1.5, 1.5]), np.array([0.4, 0.2]), near_and_far, 1.0, gamma=0.2).round(4)
     array([1.5377,    nan])
     """
+    if not np.isfinite(as_number(gamma)):
+        raise ValueError(
+            f"gamma = {shown(gamma)} is not allowed; it must be a finite number, that of the fit."
+        )
     d, f = np.asarray(d, dtype=float), np.asarray(f, dtype=float)
     k_x = k_x if sp.issparse(k_x) else np.asarray(k_x, dtype=float)
     if k_x.ndim != 2 or k_x.shape[1] != len(d) or len(f) != len(d):

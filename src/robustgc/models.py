@@ -15,7 +15,13 @@ from robustgc.dense import resolved, system_residual
 from robustgc.engines import Options, lambda_1, solve_robust
 from robustgc.graph import SMALL, Graph
 from robustgc.lifted import lifted
-from robustgc.outcome import Shifts, Solution, check_gamma, check_positive, reported
+from robustgc.outcome import (
+    Shifts,
+    Solution,
+    check_gamma,
+    check_gammas,
+    reported,
+)
 from robustgc.solve import factorised, solve_shifted
 from robustgc.spectrum import eigenpairs
 from robustgc.weights import Array
@@ -100,8 +106,10 @@ def robust_path(
     [0.5349, 4.7346]
     """
     Y = _label_columns(graph, y)
-    if gammas is not None and etas is not None:
-        raise ValueError("Give gammas or etas, not both.")
+    if (gammas is None) == (etas is None):
+        raise ValueError(
+            "Give gammas, or etas as shares of lambda_1 such as etas=[0.5, 0.9]: one of the two."
+        )
     asked = Shifts(gammas, etas)
     outcome = solve_robust(graph, Y.reshape(graph.n, -1), asked, Options(solver=solver, tol=tol))[0]
     return [
@@ -128,7 +136,7 @@ def zhou_path(
     graph: Graph, y: ArrayLike, gammas: Iterable[float], *, tol: float = 1e-10
 ) -> list[Solution]:
     """Return `zhou` for every gamma of a grid: up to 1500 nodes from one decomposition."""
-    Y, gammas = _label_columns(graph, y), [check_positive(gamma) for gamma in gammas]
+    Y, gammas = _label_columns(graph, y), check_gammas(gammas)
     if graph.n > SMALL or len(gammas) == 1:
         return [reported(_zhou(graph, Y, gamma, tol), tol) for gamma in gammas]
     low = [gamma for gamma in gammas if gamma < 1]

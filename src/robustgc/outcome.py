@@ -1,9 +1,9 @@
 """What every engine takes and returns: the gammas asked for, solutions with their evidence."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -86,8 +86,8 @@ class Shifts:
     def __init__(
         self, gammas: Iterable[float] | None = None, etas: Iterable[float] | None = None
     ) -> None:
-        self._gammas = None if gammas is None else [check_positive(gamma) for gamma in gammas]
-        self._etas = [] if etas is None else [float(eta) for eta in etas]
+        self._gammas = None if gammas is None else check_gammas(gammas)
+        self._etas = [] if etas is None else [check_share(eta) for eta in listed(etas, "etas")]
 
     def __call__(self, limit: float, *, settled: bool = True) -> list[float]:
         """Return the gammas for a lambda_1; once that is settled, refuse those beyond it."""
@@ -99,20 +99,76 @@ class Shifts:
         return self._gammas
 
 
-def check_positive(gamma: float) -> float:
+def listed(values: Iterable[Any], name: str) -> list[Any]:
+    """Return the values of a grid; refuse text, one number, and a grid without any.
+
+    Parameters
+    ----------
+    values : iterable
+    name : str
+        What the grid is called, for the message.
+    """
+    text = isinstance(values, str | bytes | bytearray | Mapping)
+    grid = not text and isinstance(values, Iterable) and getattr(values, "ndim", 1) == 1
+    if not grid:
+        raise ValueError(
+            f"{name} = {shown(values)} is not allowed; it must be a list of numbers, such as "
+            f"{name}=[{'0.5, 0.9' if name == 'etas' else '0.1, 1.0'}]."
+        )
+    found = list(values)
+    if not found:
+        raise ValueError(f"{name} is empty; give at least one number.")
+    return found
+
+
+def shown(value: object) -> str:
+    """Return how a value looks, for a message: one line, at most 200 characters."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+def as_number(value: object) -> float:
+    """Return a real number as a float; NaN for anything else, booleans among them."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return float("nan")
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond all floats
+        return float("inf")
+
+
+def check_share(eta: object) -> float:
+    """Return eta, or refuse what is no share of lambda_1."""
+    number = as_number(eta)
+    if not 0 < number < 1:
+        raise ValueError(
+            f"eta = {shown(eta)} is not allowed; it must be a number strictly between 0 and 1, "
+            "since gamma = eta * lambda_1 must be below lambda_1 (Theorem 1). The paper's choice "
+            "is 0.9."
+        )
+    return number
+
+
+def check_gammas(gammas: Iterable[Any]) -> list[float]:
+    """Return the gammas of a grid, or refuse one of them."""
+    return [check_positive(gamma) for gamma in listed(gammas, "gammas")]
+
+
+def check_positive(gamma: object) -> float:
     """Return gamma, or refuse it."""
-    if not isinstance(gamma, Real) or not (np.isfinite(gamma) and gamma > 0):
-        raise ValueError(f"gamma = {gamma!r} is not allowed; it must be a finite number > 0.")
-    return float(gamma)
+    number = as_number(gamma)
+    if not 0 < number < np.inf:
+        raise ValueError(f"gamma = {shown(gamma)} is not allowed; it must be a finite number > 0.")
+    return number
 
 
-def check_gamma(gamma: float, limit: float) -> float:
+def check_gamma(gamma: object, limit: float) -> float:
     """Return gamma, or refuse what Theorem 1 excludes."""
-    gamma = check_positive(gamma)
-    if gamma >= limit:
+    number = check_positive(gamma)
+    if number >= limit:
         raise NotConvexError(
-            f"gamma = {gamma:.12g} is not below lambda_1 = {limit:.12g}: by Theorem 1 the problem "
+            f"gamma = {number:.12g} is not below lambda_1 = {limit:.12g}: by Theorem 1 the problem "
             "is strongly convex only for gamma < lambda_1. Choose gamma = eta * lambda_1 with "
             "0 < eta < 1, for instance eta = 0.9."
         )
-    return gamma
+    return number
