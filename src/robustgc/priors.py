@@ -5,14 +5,19 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from robustgc.labels import Labels
+from robustgc.outcome import shown
 from robustgc.transduction import DECIDED, TIE, Transduction, decide
 from robustgc.weights import Array
 
 _TURNS = 300
+# The committee takes a class below 1e-9 of another for one without labels; between them stand the
+# votes of hubs and the trust in labels, a thousand at most.
+_LIGHT = 1e-6
+_FAINT = 1e-100  # no answer in double precision can tell a lighter label from this one
 
 
 def label_sizes(sample_weight: ArrayLike | None, labels: Labels) -> tuple[Array, Labels]:
@@ -26,7 +31,7 @@ def label_sizes(sample_weight: ArrayLike | None, labels: Labels) -> tuple[Array,
     n = len(labels.codes)
     if sample_weight is None:
         return np.ones(n), labels
-    sizes = np.asarray(sample_weight, dtype=float)
+    sizes = _numbers(sample_weight)
     if sizes.ndim == 0:
         sizes = np.full(n, float(sizes))
     if sizes.shape != (n,):
@@ -50,9 +55,58 @@ def label_sizes(sample_weight: ArrayLike | None, labels: Labels) -> tuple[Array,
             f"Labels whose sample_weight is not zero are left of {len(left)} classes; at least two "
             "classes need one."
         )
-    kept = codes[codes >= 0]
-    sizes = np.where(codes >= 0, sizes, 0.0)
-    return sizes / sizes[codes >= 0].mean(), replace(labels, codes=codes) if kept.size else labels
+    kept = codes >= 0
+    found = np.zeros(n)
+    found[kept] = relative_sizes(sizes[kept], codes[kept], labels.classes)
+    return found, replace(labels, codes=codes)
+
+
+def relative_sizes(sizes: Array, codes: NDArray[np.int64], classes: NDArray[Any]) -> Array:
+    """Return label weights with mean 1, whatever their unit.
+
+    Parameters
+    ----------
+    sizes : ndarray, shape (labels,)
+        Finite and above 0.
+    codes : ndarray of int, shape (labels,)
+        Their classes.
+    classes : ndarray
+
+    Raises
+    ------
+    ValueError
+        A class that weighs next to nothing, by itself or without its heaviest label: what the
+        others say of its labels would be rounding.
+    """
+    # By the largest first: a sum of weights near 1e308 is infinite, its mean is not.
+    relative = np.maximum(sizes / sizes.max(), _FAINT)
+    counts = np.bincount(codes, minlength=len(classes))
+    mass = np.bincount(codes, weights=relative, minlength=len(classes))
+    heaviest = np.zeros(len(classes))
+    np.maximum.at(heaviest, codes, relative)
+    left = np.where(counts > 1, mass - heaviest, np.where(counts > 0, mass, np.inf))
+    light, heavy = int(left.argmin()), int(mass.argmax())
+    if left[light] < _LIGHT * mass[heavy]:
+        share = left[light] / mass[heavy]
+        part = f"{share:.1g}" if share > 1e-15 else "less than 1e-15"
+        without = "without its heaviest label " if counts[light] > 1 else ""
+        raise ValueError(
+            f"sample_weight reaches from {sizes.min():g} to {sizes.max():g}: {without}class "
+            f"{classes[light].item()!r} weighs {part} of class {classes[heavy].item()!r}, and "
+            f"below {_LIGHT:g} rounding would decide what labels say of each other. Bring the "
+            "weights closer together, or give 0 to labels that are not to count."
+        )
+    return np.asarray(relative / relative.mean())
+
+
+def _numbers(sample_weight: ArrayLike) -> Array:
+    try:
+        return np.asarray(sample_weight, dtype=float)
+    except (TypeError, ValueError) as failure:
+        raise ValueError(
+            f"sample_weight must be numbers, one per node ({failure}); this is "
+            f"{shown(sample_weight)}."
+        ) from failure
 
 
 def check_priors(priors: Any, labels: Labels) -> Array | None:

@@ -17,6 +17,7 @@ from robustgc.mpi.files import check_equal
 from robustgc.mpi.fitting import Fitted, fit_codes
 from robustgc.mpi.given import from_petsc, from_weights
 from robustgc.mpi.world import together, world
+from robustgc.priors import relative_sizes
 from robustgc.transduction import Transduction
 from robustgc.weights import Array, Weights
 
@@ -79,7 +80,7 @@ def answer_own(
     given = encode(values, n_nodes=len(nodes), unlabeled=unlabeled)
     keep = weight > 0
     given = replace(given, codes=given.codes[keep])
-    weight = weight[keep] / weight[keep].mean()
+    weight = relative_sizes(weight[keep], given.codes, given.classes)
     fitted = fit_codes(share, nodes[keep], given, weight, model, options)
     return fitted, Kept(lambda: fitted.issues, SPREAD)
 
