@@ -1,6 +1,8 @@
 """What the estimators share: reading input, solving by component, answering for new points."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
 
@@ -25,6 +27,17 @@ from robustgc.transduction import ROUNDING, Certificate, Transduction, decide, t
 from robustgc.weights import Array, Weights, components, separated, warn_of_faint_links
 
 BLOCK = 2**24  # kernel values held at a time when new points are answered: 128 MB
+
+
+@contextmanager
+def unchanged_by_failure(estimator: BaseEstimator) -> Iterator[None]:
+    """Let a fit that fails, or is stopped, leave the estimator as it was: all attributes."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:  # Ctrl-C too
+        estimator.__dict__ = before  # at once: a second Ctrl-C cannot come in between
+        raise
 
 
 class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -86,16 +99,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         self
         """
         self._check_parameters()
-        before = {name: vars(self).get(name) for name in ("n_features_in_", "feature_names_in_")}
-        try:
+        with unchanged_by_failure(self):
             return self._fit(X, y)
-        except BaseException:  # a fit that fails, or is stopped, leaves the estimator as it was
-            for name, value in before.items():
-                if value is not None:
-                    setattr(self, name, value)
-                elif hasattr(self, name):
-                    delattr(self, name)
-            raise
 
     def _fit(self, X: Any, y: ArrayLike) -> Self:
         X = self._read(X, reset=True)
@@ -123,7 +128,6 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         if chosen is not None:
             rest = np.setdiff1d(np.arange(X.shape[0]), chosen)
             answer = cover(graph_answer, chosen, _extended(graph_answer, affinity, X, rest))
-        # Only now: a fit that fails leaves the estimator as it was.
         self._X, self._affinity, self._labels, self._answer = X, affinity, labels, answer
         self._graph_answer = graph_answer  # what new points are answered from
         self._adopt(settled)
@@ -203,7 +207,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         known = truth != -1
         if not known.any():
             raise ValueError("No entry of y carries a label, so there is nothing to score.")
-        return float(np.average((codes == truth)[known], weights=weight[known]))
+        weight = weight[known].astype(float)
+        if not (np.isfinite(weight).all() and weight.min() >= 0 and weight.max() > 0):
+            raise ValueError("sample_weight must be finite, at least 0, and not 0 for all labels.")
+        return float(np.average((codes == truth)[known], weights=weight / weight.max()))
 
     def _decisions(self, X: Any) -> tuple[Array, NDArray[np.int64]]:
         """Return decision values and class codes for rows of X, block by block."""
@@ -243,6 +250,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
             return self._read_csr(X, reset)
         if sp.issparse(X):
             check_sparse(X, "X")
+        if isinstance(X, np.matrix):  # what .todense() of scipy gives; scikit-learn refuses it
+            X = np.asarray(X)
         if self.affinity == "precomputed" and reset:
             W = X if sp.issparse(X) else np.asarray(X)
             if W.ndim == 2 and W.shape[1] > 0:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from robustgc._classifier import GraphClassifier
+from robustgc._classifier import GraphClassifier, unchanged_by_failure
 from robustgc._docs import documented
 from robustgc._ranked import RankedClassifier, check_engine
 from robustgc.asked import Model, checked_model
@@ -160,15 +160,11 @@ class RobustGC(RankedClassifier):
         -------
         self
         """
-        if type(X).__module__.startswith("petsc4py"):
-            return self._fit_spread(X, y, sample_weight)
-        before = vars(self).get("_sizes")
-        self._sizes: Any = sample_weight
-        try:
+        with unchanged_by_failure(self):
+            if type(X).__module__.startswith("petsc4py"):
+                return self._fit_spread(X, y, sample_weight)
+            self._sizes: Any = sample_weight
             return super().fit(X, y)
-        except BaseException:
-            self._sizes = before
-            raise
 
     def _check_parameters(self) -> None:
         self._model()
@@ -253,9 +249,11 @@ class RobustGC(RankedClassifier):
         settled._shares = check_priors(self.priors, changed)
         psd = self._affinity.positive_semidefinite
         answer = settled._answered(self._task.W, changed, settled, psd)
-        self._labels, self._sizes, self._answer, self._graph_answer = changed, sizes, answer, answer
-        self._adopt(settled)
-        self._set_fitted(answer)
+        with unchanged_by_failure(self):
+            self._labels, self._sizes, self._answer = changed, sizes, answer
+            self._graph_answer = answer
+            self._adopt(settled)
+            self._set_fitted(answer)
         return self
 
     def suggest_queries(self, n: int = 1) -> NDArray[np.int64]:
