@@ -12,6 +12,8 @@ from robustgc.weights import Array
 
 LIKELY = 0.9  # a suspicion that is worth a word
 _WITNESSES = 3
+_PRINTED = 20  # rows of a table that is printed
+_WIDE = (8, 12, 12, 9, 8, 0)  # least widths of its columns
 _EXPLAINED = 2**22  # values of the columns that evidence may take where it takes a solve
 
 
@@ -93,17 +95,30 @@ class LabelIssues:
             )
 
     def __str__(self) -> str:
-        lines = [
-            f"{len(self)} labels, about {self.noise_rate:.0%} of them wrong",
-            f"{'node':>8}  {'given':<14}{'suggested':<14}{'suspicion':>9}{'margin':>8}  evidence",
-        ]
-        for row in list(self)[:20]:
-            witnesses = ", ".join(map(str, row.evidence))
+        rows = [["node", "given", "suggested", "suspicion", "margin", "evidence"]]
+        for row in list(self)[:_PRINTED]:
+            texts = [printable(name) for name in (row.node, row.given, row.suggested)]
+            witnesses = ", ".join(printable(name) for name in row.evidence)
+            rows.append([*texts, f"{row.suspicion:.2f}", f"{row.margin:.2f}", witnesses])
+        columns = zip(*rows, strict=True)
+        wide = [max(least, *map(len, column)) for least, column in zip(_WIDE, columns, strict=True)]
+        lines = [f"{len(self)} labels, about {self.noise_rate:.0%} of them wrong"]
+        for node, given, suggested, suspicion, margin, evidence in rows:
             lines.append(
-                f"{row.node:>8}  {row.given!s:<14}{row.suggested!s:<14}{row.suspicion:>9.2f}"
-                f"{row.margin:>8.2f}  {witnesses}"
+                f"{node:>{wide[0]}}  {given:<{wide[1]}}  {suggested:<{wide[2]}}  "
+                f"{suspicion:>{wide[3]}}{margin:>{wide[4]}}  {evidence}"
             )
         return "\n".join(lines)
+
+
+def printable(name: object, longest: int = 40) -> str:
+    """Return a name as text that any terminal can show, cut if it is very long.
+
+    What has no glyph, such as half a surrogate pair or a line break, is shown by its escape.
+    """
+    text = str(name)[: longest + 1]
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return shown if len(shown) <= longest else f"{shown[: longest - 3]}..."
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from robustgc.audit import LIKELY, LabelIssues
 from robustgc.estimators import RobustGC
 from robustgc.io.named import edge_count
+from robustgc.kept import Kept
 from robustgc.layout import Drawing, layout
 from robustgc.report.findings import Findings, Histogram, Picture, Suspect
 
@@ -39,7 +40,7 @@ def findings(
     """
     codes, given = clf._answer.codes, clf._labels.codes
     K = len(clf.classes_)
-    weights = clf._task.W if clf.affinity == "precomputed" else None
+    weights = _weights(clf) if clf.affinity == "precomputed" else None
     edges = None if weights is None else edge_count(weights)
     heaviest = next((k for k, c in enumerate(clf.selection_) if c.eta is not None), None)
     return Findings(
@@ -72,13 +73,28 @@ def findings(
     )
 
 
+def _weights(clf: RobustGC) -> Any:
+    """Return the graph of a fit, also where its other internals are not at hand."""
+    if clf._affinity is None:
+        raise ValueError(
+            "The graph is a matrix of petsc4py, of which every rank has its own rows; a page needs "
+            "the whole graph in one process. Fit the weights as a scipy matrix."
+        )
+    return clf._affinity.weights() if isinstance(clf._task, Kept) else clf._task.W
+
+
 def _gap(clf: RobustGC) -> float | None:
-    """Return the gap behind the lifted modes of the largest component that was solved."""
-    pieces = getattr(clf._task, "pieces", None) or {}
-    ruled = [piece for piece in pieces.values() if piece.ruling is not None]
+    """Return the gap behind the lifted modes of the largest component that was solved.
+
+    None where the modes are not at hand: a saved model does not hold them.
+    """
+    if isinstance(clf._task, Kept):
+        return None
+    pieces = clf._task.pieces.values()
+    ruled = [(piece.graph.n, piece.ruling) for piece in pieces if piece.ruling is not None]
     if not ruled:
         return None
-    values = max(ruled, key=lambda piece: piece.graph.n).ruling.modes.values
+    values = max(ruled, key=lambda pair: pair[0])[1].modes.values
     q = int(clf.n_modes_)
     return float(values[q] - values[q - 1]) if len(values) > q else None
 
@@ -87,7 +103,7 @@ def _picture(clf: RobustGC, names: NDArray[Any], issues: LabelIssues) -> Picture
     codes, given = clf._answer.codes, clf._labels.codes
     graph = clf.affinity == "precomputed"
     points = None if graph else np.asarray(clf._X.todense() if hasattr(clf._X, "nnz") else clf._X)
-    W = clf._task.W if graph or clf.landmarks is None else None
+    W = _weights(clf) if graph or clf.landmarks is None else None
     drawn: Drawing = layout(W, points, codes, given >= 0, SEED)
     suspicion = np.full(len(codes), np.nan)
     suspicion[issues.node] = issues.suspicion

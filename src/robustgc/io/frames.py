@@ -6,10 +6,14 @@ import numpy as np
 
 
 def arrow(columns: dict[str, Any]) -> Any:
-    """Return columns as an Arrow table; mixed values become text, NaN is null."""
+    """Return columns as an Arrow table; mixed values become text, NaN is null.
+
+    Half a surrogate pair, as in names of files that are no UTF-8, is written as its escape: no
+    table can hold it.
+    """
     import pyarrow as pa
 
-    return pa.table({name: _array(pa, values) for name, values in columns.items()})
+    return pa.table({_encodable(name): _array(pa, values) for name, values in columns.items()})
 
 
 def _array(pa: Any, values: Any) -> Any:
@@ -22,14 +26,20 @@ def _array(pa: Any, values: Any) -> Any:
         # Arrow would take whole numbers for int64, and refuse those of 2^63 and more.
         unsigned = whole and any(item is not None and item >= 2**63 for item in items)
         return pa.array(items, type=pa.uint64() if unsigned else None)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):  # of several kinds, or too large
-        return pa.array([None if item is None else str(item) for item in items], type=pa.string())
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):
+        # Of several kinds, too large, or with half a surrogate pair.
+        texts = [None if item is None else _encodable(str(item)) for item in items]
+        return pa.array(texts, type=pa.string())
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return " ".join(map(str, value))
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
 
 
 def frame(columns: dict[str, Any], home: str) -> Any:
