@@ -15,6 +15,7 @@ from robustgc.commands.compare import compare
 from robustgc.commands.convert import convert
 from robustgc.commands.info import info
 from robustgc.commands.predict import predict
+from robustgc.commands.shared import of_system
 from robustgc.commands.shared import stop as _stop
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def reproduce(
     except style.MissingPlotError as error:
         _stop(str(error))
     except OSError as error:
-        _stop(f"{error}. Choose another folder with --out.")
+        _stop(f"{of_system(error)} Another folder: --out.")
     except KeyboardInterrupt:
         typer.echo(f"\nStopped. What is finished is kept in {out}; run again to go on.", err=True)
         raise typer.Exit(130) from None
@@ -158,7 +159,10 @@ def reproduce(
         table = paper.paper_table(options.folder, options.datasets)
         if not table:
             _stop(f"{csv} was not written: {out} has no rows of Table 1 for {', '.join(wanted)}.")
-        write_csv(csv, table)
+        try:
+            write_csv(csv, table)
+        except OSError as error:
+            _stop(f"{of_system(error)} Another file: --csv.")
     typer.echo(f"Open {where}")
 
 

@@ -3,6 +3,7 @@
 Data goes to standard output or to files; everything that is said goes to standard error.
 """
 
+import errno
 import json
 import os
 import sys
@@ -228,13 +229,45 @@ def described(error: BaseException) -> tuple[str, int] | None:
 
     if isinstance(error, NotConvergedError):
         return str(error), NO_CONVERGENCE
-    if isinstance(error, MemoryError):
-        return f"not enough memory: {error or 'the work does not fit'}.", WRONG_INPUT
-    if isinstance(error, ValueError | OSError | TypeError | NotImplementedError | ArithmeticError):
-        return str(error), WRONG_INPUT
     if isinstance(error, KeyboardInterrupt):
         return "stopped; nothing was written.", STOPPED
-    return None
+    if isinstance(error, MemoryError):
+        what = str(error).strip().rstrip(".") or "the work does not fit into what is free"
+        text = (
+            f"not enough memory: {what}. `robustgc info` says what a graph needs; close other "
+            "programs, use a machine with more memory, or spread the graph with --engine mpi."
+        )
+    elif isinstance(error, OSError):
+        text = of_system(error)
+    elif isinstance(error, UnicodeError):
+        text = (
+            f"a text is not what it should be: {error}. Write files as UTF-8, and rename files and "
+            "labels with characters that have no UTF-8."
+        )
+    elif isinstance(error, ValueError | TypeError | NotImplementedError | ArithmeticError):
+        text = str(error).strip() or f"{type(error).__name__} without a word. Please report it."
+    else:
+        return None
+    return text, WRONG_INPUT
+
+
+def of_system(error: OSError) -> str:
+    """Say what the operating system refused: which file, what happened, what to do."""
+    if error.errno is None or not error.strerror:  # a sentence of ours, or of a library
+        return str(error).strip() or "a file cannot be read or written. Check disks and folders."
+    names = [os.fsdecode(name) for name in (error.filename, error.filename2) if name is not None]
+    where = " -> ".join(name for name in names if isinstance(name, str))
+    where = where or "a file (the system does not say which)"
+    cures = {
+        (errno.ENOSPC, errno.EDQUOT): "Make room on the disk, or choose another one; also for "
+        "temporary files (TMPDIR).",
+        (errno.EACCES, errno.EPERM, errno.EROFS): "Check its permissions, or choose another place.",
+        (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG): "Check the name.",
+        (errno.EMFILE, errno.ENFILE): "Close other programs, or raise the limit (ulimit -n).",
+        (errno.ENOMEM,): "Close other programs, or use a machine with more memory.",
+    }
+    cure = next((text for numbers, text in cures.items() if error.errno in numbers), None)
+    return f"{where}: {error.strerror}. {cure or 'Check the disk and the network, and run again.'}"
 
 
 def say(text: str, quiet: bool = False) -> None:
@@ -245,7 +278,9 @@ def say(text: str, quiet: bool = False) -> None:
 
 def machine(summary: dict[str, Any]) -> None:
     """Print a summary for machines; what is not finite is null."""
-    typer.echo(json.dumps(_finite(summary), indent=1, ensure_ascii=False))
+    text = json.dumps(_finite(summary), indent=1, ensure_ascii=False)
+    # Half a surrogate pair, as in names of files, has no UTF-8; JSON has this escape for it.
+    typer.echo(text.encode("utf-8", errors="backslashreplace").decode("utf-8"))
 
 
 def _finite(value: Any) -> Any:
