@@ -1,0 +1,151 @@
+"""The parent: starts workers, ends those that take too long, and gathers what they found."""
+
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 20.0  # seconds that a case may take
+LATE = "took too long"
+STARTING = 120.0  # and the first sign of life: loops may have to be compiled
+
+
+@dataclass
+class Found:
+    """All findings of one cause: the first, and how many there were."""
+
+    kind: str
+    number: int
+    cause: str
+    text: str
+    program: str
+    count: int = 1
+
+
+@dataclass
+class Tally:
+    """What came out of all cases."""
+
+    cases: Counter = field(default_factory=Counter)
+    seconds: Counter = field(default_factory=Counter)
+    answers: int = 0
+    refusals: int = 0
+    found: dict[str, Found] = field(default_factory=dict)
+
+    def add(self, kind, record, tell):
+        self.cases[kind] += 1
+        self.seconds[kind] += record["seconds"]
+        self.answers += record["answers"]
+        self.refusals += record["refusals"]
+        for finding in record["findings"]:
+            cause = f"{kind}: {finding['cause']}"
+            if cause in self.found:
+                self.found[cause].count += 1
+                continue
+            new = Found(kind, record["number"], cause, finding["text"], record["program"])
+            self.found[cause] = new
+            tell(new)
+
+
+class Worker:
+    """A child process that runs the cases `first`, `first` + 1, ... of a kind."""
+
+    def __init__(self, kind, seed, first):
+        self.kind, self.seed, self.number = kind, seed, first
+        self._errors = tempfile.TemporaryFile()
+        command = [sys.executable, "-m", "tests.fuzz.worker", kind, str(seed), str(first), "1"]
+        path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+        self._child = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=self._errors, cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": path},
+        )  # fmt: skip
+        self._buffer, self._started, self._begun = b"", False, time.monotonic()
+
+    def record(self, until):
+        """Return the record of the next case, or None when the time is over."""
+        begun = time.monotonic()
+        while b"\n" not in self._buffer:
+            patience = PATIENCE if self._started else STARTING
+            left = min(begun + patience, until) - time.monotonic()
+            if left <= 0:
+                return None if time.monotonic() >= until else self._lost(LATE)
+            ready, _, _ = select.select([self._child.stdout], [], [], left)
+            if ready:
+                more = os.read(self._child.stdout.fileno(), 2**16)
+                if not more:
+                    return self._lost(self._end())
+                self._buffer += more
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        said = json.loads(line)
+        if "at" in said:
+            self._started, self.number, self._begun = True, said["at"], time.monotonic()
+            return self.record(until)
+        return said
+
+    def _end(self):
+        code = self._child.wait()
+        return f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+    def _lost(self, what):
+        """Return the record of a case that did not come back."""
+        self.close()
+        self._errors.seek(0)
+        said = (
+            self._errors.read().decode("utf-8", "replace").partition("Extension modules")[0][-3000:]
+        )
+        again = f"python -m tests.fuzz --kind {self.kind} --seed {self.seed} --case {self.number}"
+        lines = re.findall(r'File "[^"]*/robustgc/([^"]*)", line (\d+)', said)
+        where = f" at {lines[0][0]}:{lines[0][1]}" if lines else ""
+        finding = {"cause": what + where, "text": f"{what}; the end of its standard error:\n{said}"}
+        return {
+            "number": self.number, "answers": 0, "refusals": 0,
+            "seconds": time.monotonic() - self._begun,
+            "findings": [finding], "program": f"# {again}", "lost": what,
+        }  # fmt: skip
+
+    def close(self):
+        self._child.kill()
+        self._child.wait()
+        self._child.stdout.close()
+
+
+def run(kinds, seed, seconds, tell, first=0):
+    """Run new cases of the kinds, each with an equal share of the time."""
+    tally = Tally()
+    for kind in kinds:
+        until = time.monotonic() + seconds / len(kinds)
+        number, again = first, set()
+        while time.monotonic() < until:
+            worker = Worker(kind, seed, number)
+            try:
+                while (record := worker.record(until)) is not None:
+                    if record.get("lost") == LATE and record["number"] not in again:
+                        number = record["number"]
+                        again.add(number)  # a second chance: loops may have been compiled
+                        break
+                    tally.add(kind, record, tell)
+                    number = record["number"] + 1
+                    if record.get("lost"):
+                        break
+            finally:
+                worker.close()
+    return tally
+
+
+def run_one(kind, seed, number, tell):
+    """Run one case again."""
+    tally, worker = Tally(), Worker(kind, seed, number)
+    try:
+        tally.add(kind, worker.record(time.monotonic() + STARTING + PATIENCE), tell)
+    finally:
+        worker.close()
+    return tally
