@@ -225,7 +225,8 @@ def formula(asked, folder):
     for c in np.unique(clf.components_):
         nodes = np.flatnonzero(clf.components_ == c)
         part = W[np.ix_(nodes, nodes)]
-        if not (clf.reasons_[nodes] == DECIDED).all() or _hard(part):
+        cut = np.count_nonzero(W[nodes]) > np.count_nonzero(part)  # links too faint to count
+        if cut or not (clf.reasons_[nodes] == DECIDED).all() or _hard(part):
             continue
         limit = oracles.lambda_1(part)
         for k in np.flatnonzero(np.isfinite(F[nodes[0]])):

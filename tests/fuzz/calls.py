@@ -47,7 +47,7 @@ class Fit:
     def _affinity(self, rng, n):
         if self.graph:
             return {"affinity": "precomputed"}
-        found = {"affinity": pick(rng, "knn", "knn", "rbf", "rbf", _kernel)}
+        found = {"affinity": pick(rng, "knn", "knn", "rbf", "rbf", points.kernel)}
         if chance(rng, 0.3):
             found["n_neighbors"] = pick(rng, 1, 2, 3, n - 1, n, 10**9, 0, -1, 2.5, "x", True)
         if chance(rng, 0.2):
@@ -92,10 +92,6 @@ class Fit:
 class _Name(str):
     __slots__ = ()
     __repr__ = str.__str__
-
-
-def _kernel(A, B):
-    return 1.0 / (1.0 + np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2))
 
 
 def _own(rng, name, pool):

@@ -35,6 +35,11 @@ def _binary(rng, n, d):
     return rng.integers(0, 2, (n, d)).astype(float)
 
 
+def kernel(A, B):
+    """Return a kernel of one's own."""
+    return 1.0 / (1.0 + np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2))
+
+
 KINDS = [_normal, _clusters, _duplicates, _one_place, _line, _extreme, _binary]
 
 
@@ -45,7 +50,7 @@ def points(rng):
     if chance(rng, 0.2):
         X[:, rng.integers(d)] = pick(rng, 0.0, 7.0, 1e200)
     if chance(rng, 0.15):
-        X = X * pick(rng, 1e-300, 1e-150, 1e-8, 1e8, 1e150, 1e300) / max(1.0, np.abs(X).max())
+        X = X / max(1.0, np.abs(X).max()) * pick(rng, 1e-300, 1e-150, 1e-8, 1e8, 1e150, 1e300)
     if chance(rng, 0.1):
         X = X + pick(rng, 1e8, 1e15, -1e300)
     return X

@@ -39,7 +39,13 @@ def source(value):
         return "{" + ", ".join(f"{source(k)}: {source(v)}" for k, v in value.items()) + "}"
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
         return f"np.{type(value).__name__}({value.item()!r})"
-    return repr(value).replace("datetime.date", "__import__('datetime').date")
+    if callable(value) and value is not print:
+        return "__import__('tests.fuzz.points', fromlist=['kernel']).kernel"
+    return (
+        "print"
+        if value is print
+        else repr(value).replace("datetime.date", "__import__('datetime').date")
+    )
 
 
 def _array(value):

@@ -19,7 +19,7 @@ KINDS = ["calls", "files", "models"]
 GROWTH = {"calls": 600, "files": 1500, "models": 600}  # MiB that one case may take
 ROOM = 6 * 2**30  # beyond this the system is not to be filled: allocation fails
 LATE = 18.0  # seconds, shortly before the parent loses its patience
-LONGEST = 4000  # characters of a program; a longer one is given by its number
+LONGEST = 6000  # characters of a program; a longer one is given by its number
 
 
 def made(kind, seed, number):
