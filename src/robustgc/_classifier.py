@@ -24,7 +24,7 @@ from robustgc.outcome import Solution
 from robustgc.points import as_float, row_keys, same
 from robustgc.structure import check_sparse
 from robustgc.transduction import ROUNDING, Certificate, Transduction, decide, transduce
-from robustgc.weights import Array, Weights, components, separated, warn_of_faint_links
+from robustgc.weights import Array, Weights, separated
 
 BLOCK = 2**24  # kernel values held at a time when new points are answered: 128 MB
 
@@ -118,11 +118,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
             n_neighbors=self.n_neighbors,
             ann=self.ann,
         )
-        psd = affinity.positive_semidefinite
-        weights, faint = separated(affinity.weights())
-        if faint and self.affinity == "precomputed":
-            warn_of_faint_links(faint, components(weights)[0])
+        weights = separated(affinity.weights(), tell=self.affinity == "precomputed")
         settled = self._settled(weights, on_nodes, chosen)
+        psd = affinity.positive_semidefinite
         graph_answer = self._answered(weights, on_nodes, settled, psd)
         answer = graph_answer
         if chosen is not None:
@@ -220,8 +218,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
             X = X.toarray() if sp.issparse(X) else sp.csr_array(X)
         if X.shape == self._X.shape and same(X, self._X):
             return self._answer.f.copy(), self._answer.codes
-        f = np.empty((X.shape[0], self._answer.f.shape[1]))
-        codes = np.empty(X.shape[0], dtype=np.int64)
+        f, codes = np.empty((X.shape[0], self._answer.f.shape[1])), np.empty(X.shape[0], np.int64)
         fitted = self._fitted_rows(X)
         for row, nodes in fitted:
             f[row] = self._answer.f[nodes].mean(axis=0)
@@ -257,14 +254,13 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
             if W.ndim == 2 and W.shape[1] > 0:
                 validate_data(self, X, skip_check_array=True)  # names and number of columns
             return as_float(W) if W.dtype.kind in "biuf" else W
-        least = 2 if reset else 1
         checked = validate_data(
             self,
             X,
             reset=reset,
             accept_sparse="csr",
             dtype=np.float64,
-            ensure_min_samples=least,
+            ensure_min_samples=2 if reset else 1,
             copy=reset,  # predict compares with what was fitted, whatever becomes of X
         )
         return as_float(checked)

@@ -232,8 +232,8 @@ def components(W: Weights) -> tuple[int, NDArray[Any]]:
     return int(count), number.astype(np.int64)
 
 
-def separated(W: Weights) -> tuple[Weights, int]:
-    """Return weights without the links between components, and how many those were.
+def separated(W: Weights, *, tell: bool = False) -> Weights:
+    """Return weights without the links between components; `tell`: warn if there were any.
 
     A link that joins nothing (`components`) may still be most of the degree of its lesser node: a
     weight of 1 to a node that has one of 1e60. Left in, it would act like a self-loop in one
@@ -241,21 +241,24 @@ def separated(W: Weights) -> tuple[Weights, int]:
     by itself. Weights known by their products are separated where their parts are taken.
     """
     if isinstance(W, Operator) or (isinstance(W, CSR) and W.data is None):
-        return W, 0
+        return W
     stored = sp.issparse(W) or isinstance(W, CSR)
     least = W.data.min(initial=np.inf) if stored else W.min(initial=np.inf, where=W > 0)
     if least > NEGLIGIBLE * float(np.asarray(W.sum(axis=1)).max()):  # as almost always
-        return W, 0
-    number = components(W)[1]
+        return W
+    count, number = components(W)
     if not stored:
         apart = np.where(number[:, None] == number, W, 0.0)
-        count = int(np.count_nonzero(W) - np.count_nonzero(apart))
-        return (apart, count // 2) if count else (W, 0)
-    rows = CSR(W.indptr, W.indices, W.data)
-    kept = rows.only(np.repeat(number, np.diff(W.indptr)) == number[W.indices])
-    if kept is rows:
-        return W, 0
-    return kept if isinstance(W, CSR) else kept.to_scipy(), (W.nnz - kept.nnz) // 2
+        faint = int(np.count_nonzero(W) - np.count_nonzero(apart)) // 2
+    else:
+        rows = CSR(W.indptr, W.indices, W.data)
+        apart = rows.only(np.repeat(number, np.diff(W.indptr)) == number[W.indices])
+        faint = (W.nnz - apart.nnz) // 2
+    if faint == 0:
+        return W
+    if tell:
+        warn_of_faint_links(faint, count)
+    return apart.to_scipy() if sp.issparse(W) else apart
 
 
 def warn_of_faint_links(count: int, n_components: int) -> None:

@@ -54,10 +54,11 @@ def describe(known: Any) -> dict[str, Any]:
     from robustgc.cost import estimate
     from robustgc.engines import Options
     from robustgc.graph import Graph
+    from robustgc.io.named import edge_count
     from robustgc.lifted import find_modes
     from robustgc.weights import check_weights, components, separated
 
-    W, faint = separated(check_weights(known.W))
+    W = separated(check_weights(known.W))
     d = np.asarray(W.sum(axis=1)).ravel()
     count, number = components(W)
     sizes = np.bincount(number)
@@ -71,7 +72,7 @@ def describe(known: Any) -> dict[str, Any]:
         "median_degree": float(np.median(d)),
         "largest_degree": float(d.max()),
     }
-    if faint:
+    if faint := known.n_edges - edge_count(W):
         found["links_too_faint_to_count"] = faint
     nodes = np.flatnonzero(number == sizes.argmax())
     if len(nodes) > 2:

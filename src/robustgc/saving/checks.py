@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.saving.files import MANIFEST
@@ -53,10 +54,15 @@ class Checked:
         name: str,
         types: str,
         shape: tuple[int | None, ...],
-        low: int | None = None,
-        high: int | None = None,
+        low: float | None = None,
+        high: float | None = None,
+        *,
+        finite: bool = True,
     ) -> NDArray[Any]:
-        """Take an array that must have one of the types, a shape (None: any), and a range."""
+        """Take an array that must have one of the types, a shape (None: any), and a range.
+
+        Floating-point numbers must be finite unless that is for the caller to check.
+        """
         file = f"{name}.npy"
         if name not in self._arrays:
             self.refuse("the model needs it, but the manifest does not name it", file)
@@ -69,11 +75,20 @@ class Checked:
         if not fits:
             wanted = tuple("any" if length is None else length for length in shape)
             self.refuse(f"it has shape {found.shape}; it must be {wanted}", file)
-        if found.size and low is not None and found.min() < low:
-            self.refuse(f"it has the value {found.min()}; {low} is the least allowed", file)
-        if found.size and high is not None and found.max() > high:
-            self.refuse(f"it has the value {found.max()}; {high} is the most allowed", file)
+        if found.size and ((found.dtype.kind == "f" and finite) or low is not None):
+            self._check_range(file, found.min(), found.max(), low, high)
         return found if found.dtype.isnative else found.astype(found.dtype.newbyteorder("="))
+
+    def _check_range(
+        self, file: str, least: Any, most: Any, low: float | None, high: float | None
+    ) -> None:
+        for value in (least, most):  # NaN is both
+            if not np.isfinite(value):
+                self.refuse(f"it has the value {value}; only finite numbers are allowed", file)
+        if low is not None and least < low:
+            self.refuse(f"it has the value {least}; {low} is the least allowed", file)
+        if high is not None and most > high:
+            self.refuse(f"it has the value {most}; {high} is the most allowed", file)
 
     def finish(self) -> None:
         """Refuse what is left: it was not written by this version."""

@@ -23,6 +23,11 @@ FORMAT = "robustgc-model"
 VERSION = 1
 MANIFEST = "manifest.json"
 _NAME = re.compile(r"[a-z_]{1,64}\.npy")
+_HEADER = re.compile(
+    rb"\{'descr': '[<>|=]?[a-zA-Z][0-9]{0,7}', 'fortran_order': (?:True|False), "
+    rb"'shape': \((?:[0-9]{1,19}(?:, ?[0-9]{1,19})*,?)?\), \} *\n"
+)
+_DEEPEST = 30  # lists within lists; save writes about ten
 _AGAIN = "Save the model again, or get a whole copy of it."
 
 
@@ -172,6 +177,7 @@ def _manifest(source: Source, *, any_version: bool = False) -> dict[str, Any]:
     try:
         with source.open(MANIFEST) as stream:
             found = json.loads(stream.read().decode("utf-8"), parse_constant=_no_constant)
+        _check_depth(found)
     except (ValueError, RecursionError, OSError, EOFError, zipfile.BadZipFile) as failure:
         raise ValueError(f"{where} is damaged ({failure}). {_AGAIN}") from failure
     if not isinstance(found, dict) or found.get("format") != FORMAT:
@@ -194,6 +200,21 @@ def _manifest(source: Source, *, any_version: bool = False) -> dict[str, Any]:
     if not whole:
         raise ValueError(f"{where} is damaged: its content does not fit its checksum. {_AGAIN}")
     return found
+
+
+def _check_depth(found: Any) -> None:
+    """Refuse lists within lists without an end: what reads them would run out of stack."""
+    level = [found]
+    for _ in range(_DEEPEST):
+        inside: list[Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                inside.extend(value.values())
+            elif isinstance(value, list):
+                inside.extend(value)
+        level = [value for value in inside if isinstance(value, dict | list)]
+    if level:
+        raise ValueError(f"lists and objects are nested more than {_DEEPEST} deep")
 
 
 def _no_constant(name: str) -> None:
@@ -225,6 +246,10 @@ def _check_header(stream: io.BufferedIOBase, size: int) -> None:
     """Refuse objects, and a header that promises another size: it would be allocated at once."""
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ValueError("it is not of version 1.0 of the npy format")
+    length = int.from_bytes(stream.read(2), "little")
+    if not _HEADER.fullmatch(stream.read(length)):  # numpy's parser raises whatever it meets
+        raise ValueError("its header is not one that numpy.save writes")
+    stream.seek(8)
     shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
     if dtype.kind not in "biuf" or min(shape, default=0) < 0:
         raise ValueError(f"it has type {dtype} and shape {shape}; numbers are needed")

@@ -1,6 +1,7 @@
 """JSON and arrays -> a fitted RobustGC, after checking that they fit each other."""
 
 from dataclasses import replace
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from robustgc.csr import CSR
 from robustgc.estimators import RobustGC
 from robustgc.kept import Kept
 from robustgc.labels import Labels
+from robustgc.saving.answers import ROUNDING, check_answer, check_issues, in_share
 from robustgc.saving.checks import Checked
 from robustgc.saving.state import KINDS
 from robustgc.saving.values import array, decoded, decoded_record
@@ -35,19 +37,21 @@ class Reading(Checked):
         given = self.array("given", "int64", (n,), -1, K - 1)
         made._labels = Labels(classes, given, self._scalar("marker"))
         made._X, made._rows = X, None
-        made._sizes = self.array("sample_weight", "float64", (n,))
-        made._shares = self.array("priors", "float64", (K,)) if self.has("priors") else None
+        made._sizes = self.array("sample_weight", "float64", (n,), 0)
+        made._shares = self._priors(K)
         made._answer = answer = self.answer(n, K)
         made._chosen = chosen = self._landmarks(n, made.affinity)
+        check_answer(self, answer, chosen, *self._reasons)
         nodes = X if chosen is None else X[chosen]
         made._affinity = self._affinity(made.affinity, nodes)
         made._graph_answer = answer if chosen is None else _part(answer, chosen)
-        if made._graph_answer.number.min() < 0:
-            self.refuse("a node of the graph has no component", "components.npy")
-        made._task = Kept(self.issues(n, classes))
+        report = self.issues(n, classes)
+        if isinstance(report, LabelIssues):
+            check_issues(self, report, made._labels)
+        made._task = Kept(report)
         self._name_features(made, X.shape[1])
         made._set_fitted(answer)
-        made.eta_, made.n_modes_ = self._scalar("eta"), self._scalar("n_modes")
+        made.eta_, made.n_modes_ = self._eta(), self._n_modes()
         self.finish()
         return made
 
@@ -93,14 +97,21 @@ class Reading(Checked):
         indptr = self.array("points_indptr", "int32 int64", (None,), 0)
         indices = self.array("points_indices", "int32 int64", (None,), 0)
         entries = indices.shape
-        if len(indptr) < 2 or indptr[0] != 0 or indptr[-1] != len(indices):
-            self.refuse(f"the rows must be made of {len(indices)} entries", "points_indptr.npy")
+        rises = len(indptr) >= 2 and indptr[0] == 0 and bool((indptr[1:] >= indptr[:-1]).all())
+        if not rises or indptr[-1] != len(indices):  # compiled loops believe it
+            self.refuse(
+                f"the rows must be made of {len(indices)} entries, so it must rise from 0 to "
+                f"{len(indices)}",
+                "points_indptr.npy",
+            )
         if kind.get("kind") == "csr":
             weighted = kind.get("weighted") is True
             types = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
-            return CSR(
-                indptr, indices, self.array("points_data", types, entries) if weighted else None
-            )
+            data = self.array("points_data", types, entries) if weighted else None
+            try:
+                return CSR(indptr, indices, data)
+            except (ValueError, TypeError) as failure:
+                self.refuse(f"the weights are no graph: {failure}", "points_indices.npy")
         data, columns = self.array("points_data", "float64", entries), kind.get("columns")
         if kind.get("kind") != "sparse" or type(columns) is not int or columns < 1:
             self.refuse(f"points are {str(kind)[:200]}, which is no way to hold them")
@@ -116,7 +127,7 @@ class Reading(Checked):
             classes = array(self._about.get("classes"))
         except (ValueError, TypeError, OverflowError) as failure:
             self.refuse(f"the classes cannot be read: {failure}")
-        if len(classes) < 2 or (classes[1:] <= classes[:-1]).any():
+        if len(classes) < 2 or not (classes[1:] > classes[:-1]).all():
             self.refuse(f"there are {len(classes)} classes; two or more are needed, ascending")
         return classes
 
@@ -127,24 +138,50 @@ class Reading(Checked):
         if not texts or not all(isinstance(text, str) for text in texts):
             self.refuse("the reasons must be texts")
         reason = self.array("reasons", "uint8", (n,), 0, len(texts) - 1)
+        self._reasons = texts, reason
         constant = self.array("constant_components", "int64", (None,), 0, n - 1)
+        if len(np.unique(constant)) != len(constant):
+            self.refuse("a component is there twice", "constant_components.npy")
         values = self.array("constants", "float64", (len(constant), columns))
         solved = {}
         for item in self.value("certificates", list):
             try:
                 component, record = item
-                solved[int(component)] = decoded_record(Certificate, record)
+                if type(component) is not int or component in solved:
+                    raise ValueError(f"{str(component)[:200]} is no number of one component")
+                solved[component] = decoded_record(Certificate, record)
             except (ValueError, TypeError, OverflowError) as failure:
                 self.refuse(f"a certificate cannot be read: {failure}")
         return Transduction(
-            self.array("f", "float64", (n, columns)),
+            self.array("f", "float64", (n, columns), finite=False),
             self.array("codes", "int64", (n,), -1, K - 1),
             np.array(texts, dtype=object)[reason],
             self.array("components", "int32 int64", (n,), -1, n - 1),
             solved,
             {int(c): row.copy() for c, row in zip(constant, values, strict=True)},
-            self.array("degrees", "float64", (n,)),
+            self.array("degrees", "float64", (n,), finite=False),
         )
+
+    def _priors(self, K: int) -> NDArray[np.float64] | None:
+        if not self.has("priors"):
+            return None
+        shares = self.array("priors", "float64", (K,), 0, 1)
+        if abs(float(shares.sum()) - 1) > 1e-6:
+            self.refuse(f"the priors sum to {shares.sum():.6g}; they must sum to 1", "priors.npy")
+        return shares
+
+    def _eta(self) -> Any:
+        found = self._scalar("eta")
+        nothing = isinstance(found, float | np.floating) and np.isnan(found)  # nothing was solved
+        if not nothing and (not isinstance(found, Real) or not 0 < float(found) < 1):
+            self.refuse(f"'eta' is {str(found)[:200]}; it must be strictly between 0 and 1")
+        return found
+
+    def _n_modes(self) -> Any:
+        found = self._scalar("n_modes")
+        if not isinstance(found, Integral) or isinstance(found, bool) or found < 1:
+            self.refuse(f"'n_modes' is {str(found)[:200]}; it must be a whole number >= 1")
+        return found
 
     def _scalar(self, key: str) -> Any:
         found = self.decoded(key)
@@ -183,7 +220,7 @@ class Reading(Checked):
         starts = np.arange(0, n * k + 1, k)
         graph = sp.csr_array((np.ones(n * k), numbers.ravel(), starts), shape=(n, n))
         # Into its cache, so that neighbours are not searched again.
-        vars(found)["_index"] = (graph, self.array("reach", "float64", (n,)))
+        vars(found)["_index"] = (graph, self.array("reach", "float64", (n,), 0))
         return found
 
     def _name_features(self, made: RobustGC, columns: int) -> None:
@@ -204,7 +241,7 @@ class Reading(Checked):
         if isinstance(about.get("failure"), str):
             return str(about["failure"])
         rate = about.get("noise_rate")
-        if type(rate) is not float:
+        if type(rate) is not float or not in_share(rate):
             self.refuse(f"the report of wrong labels has the noise rate {str(rate)[:200]}")
         node = self.array("issue_node", "int64", (None,), 0, n - 1)
         rows = node.shape
@@ -217,12 +254,12 @@ class Reading(Checked):
             node,
             classes[self.array("issue_given", "int64", rows, 0, K - 1)],
             classes[self.array("issue_suggested", "int64", rows, 0, K - 1)],
-            self.array("issue_suspicion", "float64", rows),
-            self.array("issue_margin", "float64", rows),
+            self.array("issue_suspicion", "float64", rows, -ROUNDING, 1 + ROUNDING),
+            self.array("issue_margin", "float64", rows, -1 - ROUNDING, 1 + ROUNDING),
             evidence,
             self.array("issue_judged", "bool", rows),
             rate,
-            self.array("issue_pairs", "float64", (K, K)),
+            self.array("issue_pairs", "float64", (K, K), -ROUNDING, 1 + ROUNDING),
             classes,
         )
 

@@ -20,6 +20,25 @@ _ROOM = (
     2**28
 )  # bytes that classes may take: a short file must not ask for more memory than there is
 _PARTS = {"history": Attempt, "selection": Candidate}
+_ENDLESS = math.inf
+# The range of every number in a certificate; NaN where there is none to tell, if it says so.
+_RANGES = {
+    "n_nodes": (1, 2**63, ""),
+    "residual": (0, 1e300, ""),
+    "n_iter": (0, 2**63, ""),
+    "extension": (0, 2.01, "or NaN"),
+    "lambda_1": (0, 2.01, "or NaN"),
+    "gamma": (0, 2.01, "or NaN"),
+    "condition_bound": (0, _ENDLESS, "or NaN"),
+    "eigen_residual": (0, _ENDLESS, "or NaN"),
+    "seconds": (0, 1e300, ""),
+    "n_modes": (1, 2**63, ""),
+    "eta": (0, 1, ""),
+    "constant": (-1e300, 1e300, ""),
+    "accuracy": (-1e-9, 1 + 1e-9, "or NaN"),
+    "evidence": (-_ENDLESS, 1e300, "or NaN"),
+    "weight": (0, 1 + 1e-9, ""),
+}
 _KINDS: dict[Any, Any] = {
     int: Integral,
     float: Real,
@@ -59,7 +78,10 @@ def _encoded_scalar(value: Any, what: str) -> Any:
 
 
 def decoded(value: Any) -> Any:
-    """Return what was encoded; a ValueError says what no encoding gives."""
+    """Return what was encoded; a ValueError says what no encoding gives.
+
+    The manifest is not deep, which is checked when it is read, so this cannot recurse far.
+    """
     if isinstance(value, list):
         return [decoded(item) for item in value]
     return _tagged(value) if isinstance(value, dict) else value
@@ -70,7 +92,7 @@ def _tagged(value: dict[str, Any]) -> Any:
         case ["float"] if value["float"] in ("nan", "inf", "-inf"):
             return float(value["float"])
         case ["numpy", "value"] if value["numpy"] in _SCALARS:
-            return np.array(decoded(value["value"])).astype(value["numpy"])[()]
+            return _numpy_scalar(value["numpy"], decoded(value["value"]))
         case ["tuple"] if isinstance(value["tuple"], list):
             return tuple(decoded(value["tuple"]))
         case ["dict"] if isinstance(value["dict"], list):
@@ -78,6 +100,19 @@ def _tagged(value: dict[str, Any]) -> Any:
         case ["array", "values"]:
             return array(value)
     raise ValueError(f"{str(value)[:200]} is no value that save writes")
+
+
+def _numpy_scalar(name: str, value: Any) -> Any:
+    """Return a scalar of a type of numpy that holds the value as it is."""
+    kinds = {"bool": bool, "str": str, "int": int, "uint": int, "float": float}
+    if type(value) is not kinds[name.rstrip("0123456789")]:
+        raise ValueError(f"{str(value)[:200]} is no value of the type {name}")
+    if isinstance(value, int) and not isinstance(value, bool):
+        room = np.iinfo(name)
+        if not room.min <= value <= room.max:
+            raise ValueError(f"{str(value)[:200]} does not fit the type {name}")
+    with np.errstate(over="ignore"):  # to infinity, in half precision
+        return np.array(value).astype(name)[()]
 
 
 def _key(value: Any) -> Any:
@@ -102,6 +137,8 @@ def array(value: Any) -> NDArray[Any]:
         raise ValueError(f"{len(items)} values of type {kind} take more than {_ROOM} bytes")
     if kind[1] == "U" and max(map(len, items), default=0) > dtype.itemsize // 4:
         raise ValueError(f"a text is longer than its type {kind}")
+    if kind[1] == "f" and not all(map(math.isfinite, items)):
+        raise ValueError("the values of an array must be finite")
     return np.array(items, dtype=dtype)
 
 
@@ -134,4 +171,13 @@ def decoded_record(kind: type[Any], record: Any) -> Any:
         found[field.name] = decoded(value)
         if not isinstance(found[field.name], _KINDS[field.type]):
             raise ValueError(f"{field.name} of a {kind.__name__} is {str(value)[:200]}")
+        _check_range(field.name, kind.__name__, found[field.name])
     return kind(**found)
+
+
+def _check_range(name: str, kind: str, value: Any) -> None:
+    if name not in _RANGES or value is None:
+        return
+    low, high, nan = _RANGES[name]
+    if not (low <= value <= high or (nan and math.isnan(value))):
+        raise ValueError(f"{name} of a {kind} is {value}; it must be from {low} to {high} {nan}")
