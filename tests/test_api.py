@@ -11,7 +11,7 @@ import robustgc
 
 PUBLIC = [
     "CSR", "BelkinGC", "Estimate", "Graph", "HarmonicGC", "LabelIssue", "LabelIssues",
-    "NotConvergedError", "NotConvexError", "PoissonGC", "Result", "RobustGC", "Solution",
+    "NotConvergedError", "NotConvexError", "PoissonGC", "ResidualWarning", "Result", "RobustGC", "Solution",
     "Spectrum", "ZhouGC", "belkin", "build_csr", "classify", "condition_bound", "eigenpairs",
     "estimate", "extend", "find_label_issues", "full_spectrum", "harmonic", "lambda_1",
     "leave_one_out", "load", "node_kernel", "poisson", "robust", "robust_path", "zhou", "zhou_path",

@@ -121,8 +121,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         weights = separated(affinity.weights(), tell=self.affinity == "precomputed")
         settled = self._settled(weights, on_nodes, chosen)
         psd = affinity.positive_semidefinite
-        graph_answer = self._answered(weights, on_nodes, settled, psd)
-        answer = graph_answer
+        answer = graph_answer = self._answered(weights, on_nodes, settled, psd)
         if chosen is not None:
             rest = np.setdiff1d(np.arange(X.shape[0]), chosen)
             answer = cover(graph_answer, chosen, _extended(graph_answer, affinity, X, rest))

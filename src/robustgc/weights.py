@@ -248,7 +248,7 @@ def separated(W: Weights, *, tell: bool = False) -> Weights:
         return W
     count, number = components(W)
     if not stored:
-        apart = np.where(number[:, None] == number, W, 0.0)
+        apart: Weights = np.where(number[:, None] == number, W, 0.0)
         faint = int(np.count_nonzero(W) - np.count_nonzero(apart)) // 2
     else:
         rows = CSR(W.indptr, W.indices, W.data)
