@@ -11,10 +11,11 @@ import robustgc
 
 PUBLIC = [
     "CSR", "BelkinGC", "Estimate", "Graph", "HarmonicGC", "LabelIssue", "LabelIssues",
-    "NotConvergedError", "NotConvexError", "PoissonGC", "ResidualWarning", "Result", "RobustGC", "Solution",
-    "Spectrum", "ZhouGC", "belkin", "build_csr", "classify", "condition_bound", "eigenpairs",
-    "estimate", "extend", "find_label_issues", "full_spectrum", "harmonic", "lambda_1",
-    "leave_one_out", "load", "node_kernel", "poisson", "robust", "robust_path", "zhou", "zhou_path",
+    "NotConvergedError", "NotConvexError", "PoissonGC", "ResidualWarning", "Result", "RobustGC",
+    "Solution", "Spectrum", "ZhouGC", "belkin", "build_csr", "classify", "condition_bound",
+    "eigenpairs", "estimate", "extend", "find_label_issues", "full_spectrum", "harmonic",
+    "lambda_1", "leave_one_out", "load", "node_kernel", "poisson", "robust", "robust_path", "zhou",
+    "zhou_path",
 ]  # fmt: skip
 
 

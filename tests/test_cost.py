@@ -49,7 +49,7 @@ def test_more_of_anything_takes_more():
 def test_estimates_need_sizes():
     with pytest.raises(ValueError, match="n_nodes and n_edges"):
         estimate(n_nodes=5)
-    with pytest.raises(ValueError, match="must be positive"):
+    with pytest.raises(ValueError, match="n_nodes=0 is not allowed"):
         estimate(n_nodes=0, n_edges=5)
 
 

@@ -98,6 +98,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         -------
         self
         """
+        affinities.check_kind(self.affinity)
         self._check_parameters()
         with unchanged_by_failure(self):
             return self._fit(X, y)
@@ -249,11 +250,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         if isinstance(X, np.matrix):  # what .todense() of scipy gives; scikit-learn refuses it
             X = np.asarray(X)
         if self.affinity == "precomputed" and reset:
-            W = X if sp.issparse(X) else np.asarray(X)
+            W = affinities.as_matrix(X)
             if W.ndim == 2 and W.shape[1] > 0:
                 validate_data(self, X, skip_check_array=True)  # names and number of columns
             return as_float(W) if W.dtype.kind in "biuf" else W
-        checked = validate_data(
+        points = validate_data(
             self,
             X,
             reset=reset,
@@ -262,7 +263,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
             ensure_min_samples=2 if reset else 1,
             copy=reset,  # predict compares with what was fitted, whatever becomes of X
         )
-        return as_float(checked)
+        return as_float(points)
 
     def _read_csr(self, X: CSR, reset: bool) -> CSR:
         if self.affinity != "precomputed":
@@ -285,8 +286,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.affinity == "precomputed"
-        tags.input_tags.positive_only = self.affinity == "precomputed"
+        given = isinstance(self.affinity, str) and self.affinity == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.positive_only = given
         return tags
 
 

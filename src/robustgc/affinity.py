@@ -15,11 +15,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from robustgc.blocked import GaussianOperator, gaussian
+from robustgc.csr import CSR
 from robustgc.neighbours import approximate, approximates
 from robustgc.points import Points, k_smallest
+from robustgc.quoting import quoted
 from robustgc.structure import check_sparse
-from robustgc.weights import Array, Weights, check_weights
+from robustgc.weights import Array, Weights, check_weights, unit_of
 
+KINDS = ("rbf", "knn", "precomputed")
 DENSE = 5000  # points up to which the Gaussian weights are stored, in 200 MB
 
 
@@ -51,20 +54,36 @@ def make(
     ann: object = "auto",
 ) -> Affinity:
     """Build the affinity that an estimator's parameters name, after checking them."""
+    check_kind(affinity)
     if callable(affinity):
         return Kernel(X, affinity)
     if affinity == "precomputed":
         return Precomputed(check_weights(X))
     if affinity == "knn":
         return Nearest(X, _neighbours(n_neighbors, X.shape[0]), approximates(X, ann))
-    if affinity == "rbf":
-        scale = _positive("scale", scale)
-        width = typical_distance(X, ann) if sigma is None else _positive("sigma", sigma)
-        return Gaussian(X, width, scale, bool(self_loops))
-    raise ValueError(
-        f"affinity={affinity!r} is unknown; it must be 'rbf', 'knn', 'precomputed' or a function "
-        "kernel(A, B) that returns the matrix of k(a, b)."
-    )
+    scale = _positive("scale", scale)
+    width = typical_distance(X, ann) if sigma is None else _positive("sigma", sigma)
+    return Gaussian(X, width, scale, bool(self_loops))
+
+
+def check_kind(affinity: object) -> None:
+    """Refuse an affinity that there is not."""
+    if not callable(affinity) and not (isinstance(affinity, str) and affinity in KINDS):
+        raise ValueError(
+            f"affinity={quoted(affinity)} is unknown; it must be 'rbf', 'knn', 'precomputed' or a "
+            "function kernel(A, B) that returns the matrix of k(a, b)."
+        )
+
+
+def as_matrix(X: Any) -> Any:
+    """Return weights as an array or a scipy matrix; `check_weights` says what is wrong with one."""
+    W = X if sp.issparse(X) else np.asarray(X)
+    if W.ndim == 0:
+        raise TypeError(
+            f"X holds one value of type {type(W.item()).__name__}; give the weight matrix, a row "
+            "and a column per node."
+        )
+    return W
 
 
 @dataclass(frozen=True)
@@ -174,12 +193,18 @@ class Kernel(Affinity):
 
     def weights(self) -> Weights:
         """Return the function's matrix, checked."""
-        return check_weights(self._matrix(self.X, self.X))
+        W = check_weights(self._matrix(self.X, self.X))
+        vars(self)["_unit"] = unit_of(W)  # what the property would find, from one more matrix
+        return _divided(W, self._unit)
+
+    @cached_property
+    def _unit(self) -> float:
+        return unit_of(check_weights(self._matrix(self.X, self.X)))
 
     def rows(self, X_new: Any) -> tuple[Weights, Array]:
         """Return the function's values between new and fitted points."""
-        K = _checked_rows(self._matrix(X_new, self.X))
-        return K, np.asarray(self._matrix(X_new, X_new).diagonal(), dtype=float)
+        K = _in_unit(_checked_rows(self._matrix(X_new, self.X)), self._unit)
+        return K, np.asarray(self._matrix(X_new, X_new).diagonal(), dtype=float) / self._unit
 
 
 @dataclass(frozen=True)
@@ -188,9 +213,13 @@ class Precomputed(Affinity):
 
     W: Weights
 
+    @cached_property
+    def _unit(self) -> float:
+        return unit_of(self.W)
+
     def weights(self) -> Weights:
-        """Return the weights as given."""
-        return self.W
+        """Return the weights as given, in a unit that double precision can bear."""
+        return _divided(self.W, self._unit)
 
     def rows(self, X_new: Any) -> tuple[Weights, Array]:
         """Return the rows as given; a new point has the self-loop that all fitted nodes have."""
@@ -201,7 +230,8 @@ class Precomputed(Affinity):
                 "the self-loop k(x, x) of a new point cannot be known from its row of weights. Use "
                 "affinity=kernel with a function, or fit on a graph with equal self-loops."
             )
-        return _checked_rows(X_new), np.full(X_new.shape[0], loops[0])
+        K = _in_unit(_checked_rows(X_new), self._unit)
+        return K, np.full(X_new.shape[0], loops[0] / self._unit)
 
 
 def typical_distance(X: Any, ann: object = False) -> float:
@@ -221,6 +251,14 @@ def typical_distance(X: Any, ann: object = False) -> float:
     return sigma
 
 
+def _divided(W: Weights, unit: float) -> Weights:
+    if unit == 1:
+        return W
+    if isinstance(W, CSR):
+        return CSR(W.indptr, W.indices, None if W.data is None else W.data / unit)
+    return W / unit
+
+
 def _checked_rows(K: Any) -> Weights:
     """Refuse weights to new points that no kernel gives."""
     if sp.issparse(K):
@@ -233,6 +271,17 @@ def _checked_rows(K: Any) -> Weights:
             f"{np.max(values)}; they must be finite and >= 0."
         )
     return K
+
+
+def _in_unit(K: Weights, unit: float) -> Weights:
+    """Return weights to new points in the unit of the fitted ones."""
+    largest = float(K.max()) if K.shape[0] and K.shape[1] else 0.0
+    if largest > float(np.finfo(float).max) * min(unit, 1.0) / 2**40:  # sums of them overflow
+        raise ValueError(
+            f"Weights between new points and nodes reach {largest:.3g}, beyond all measure "
+            "relative to those of the graph. Give both in the same unit."
+        )
+    return _divided(K, unit)
 
 
 def _positive(name: str, value: object) -> float:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-from robustgc.outcome import as_number, shown
+from robustgc.outcome import LEAST_ETA, as_number
+from robustgc.quoting import quoted
 
 
 @dataclass(frozen=True)
@@ -24,25 +25,25 @@ class Model:
 def checked_model(eta: Any, n_modes: Any, class_weight: Any) -> Model:
     """Return the model of an estimator's parameters, or refuse them."""
     automatic = isinstance(eta, str) and eta == "auto"  # an array would be compared by element
-    if not automatic and not 0 < as_number(eta) < 1:
+    if not automatic and not LEAST_ETA <= as_number(eta) < 1:
         raise ValueError(
-            f"eta={shown(eta)} is not allowed; it must be 'auto' or strictly between 0 and 1, "
-            "since gamma = eta * lambda_q must be below lambda_q (Theorem 1). The paper's "
-            "parameter-free choice is 0.9."
+            f"eta={quoted(eta)} is not allowed; it must be 'auto' or strictly between 0 and 1 "
+            "(1e-100 or more), since gamma = eta * lambda_q must be below lambda_q (Theorem 1). "
+            "The paper's parameter-free choice is 0.9."
         )
     chosen = isinstance(n_modes, str) and n_modes == "auto"
     if not chosen and (
         not isinstance(n_modes, Integral) or isinstance(n_modes, bool) or n_modes < 1
     ):
         raise ValueError(
-            f"n_modes={shown(n_modes)} is not allowed; it must be 'auto' or a whole number >= 1. 1 "
-            "is the paper's model."
+            f"n_modes={quoted(n_modes)} is not allowed; it must be 'auto' or a whole number >= 1. "
+            "1 is the paper's model."
         )
     if class_weight is not None and not (
         isinstance(class_weight, str) and class_weight == "balanced"
     ):
         raise ValueError(
-            f"class_weight={shown(class_weight)} is not allowed; it must be None or 'balanced'."
+            f"class_weight={quoted(class_weight)} is not allowed; it must be None or 'balanced'."
         )
     return Model(
         None if automatic else float(eta),

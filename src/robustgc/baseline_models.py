@@ -11,7 +11,7 @@ from robustgc.dense import resolved
 from robustgc.dirichlet import PROBE, SIEGE, dirichlet
 from robustgc.graph import SMALL, Graph
 from robustgc.models import _label_columns
-from robustgc.outcome import Solution, reported
+from robustgc.outcome import Solution, check_tol, reported
 from robustgc.solve import conjugate_gradients, relative_residual, solve_shifted
 from robustgc.spectrum import tiny_modes
 from robustgc.weights import Array
@@ -51,7 +51,7 @@ def harmonic(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
     >>> harmonic(chain, [1, 0, 0, -1]).f.round(4)
     array([ 1.    ,  0.8333, -0.8333, -1.    ])
     """
-    Y = _label_columns(graph, y)
+    Y, tol = _label_columns(graph, y), check_tol(tol)
     columns = Y.reshape(graph.n, -1)
     together: dict[bytes, list[int]] = {}
     for k, given in enumerate(columns.T != 0):
@@ -101,7 +101,7 @@ def poisson(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
     >>> poisson(chain, [1, 0, 0, -1]).f.round(4)
     array([ 6. ,  5.2440, -5.2440, -6. ])
     """
-    Y = _label_columns(graph, y)
+    Y, tol = _label_columns(graph, y), check_tol(tol)
     columns = Y.reshape(graph.n, -1)
     if graph.n <= SMALL:
         found = resolved(graph, columns, [0.0], [1.0])[0]

@@ -15,7 +15,8 @@ from robustgc.baseline_selection import Candidate, choose_gamma, choose_n_vector
 from robustgc.graph import KINDS, Graph
 from robustgc.labels import Labels
 from robustgc.models import belkin, zhou
-from robustgc.outcome import Solution, as_number, shown
+from robustgc.outcome import Solution, as_number
+from robustgc.quoting import quoted
 from robustgc.transduction import Certificate
 from robustgc.weights import Array, Weights
 
@@ -98,7 +99,7 @@ class ZhouGC(_Tuned):
             return
         if not 0 < as_number(self.gamma) < np.inf:
             raise ValueError(
-                f"gamma={shown(self.gamma)} is not allowed; it must be a number > 0, or 'auto' to "
+                f"gamma={quoted(self.gamma)} is not allowed; it must be a number > 0, or 'auto' to "
                 "choose it by the labels."
             )
 

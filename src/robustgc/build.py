@@ -7,6 +7,7 @@ pieces are appended to the result.
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from robustgc import parallel
 from robustgc.buckets import HALF, LOW, Bucket, Sorter, Words
 from robustgc.csr import CSR, new_folder, write_manifest
 from robustgc.edges import LIMIT, Chunk, read
+from robustgc.quoting import quoted
 
 SMALLEST = 4096  # bytes of buffer
 
@@ -74,8 +76,11 @@ def build_csr(
         raise ValueError(f"duplicates={duplicates!r}; allowed are 'refuse', 'drop' and 'sum'.")
     if buffer < SMALLEST:
         raise ValueError(f"buffer={buffer} is too small; give at least {SMALLEST} bytes.")
-    if n_nodes is not None and not 1 <= n_nodes <= LIMIT:
-        raise ValueError(f"n_nodes={n_nodes} is not from 1 to {LIMIT}; give the number of nodes.")
+    number = isinstance(n_nodes, Integral) and not isinstance(n_nodes, bool)
+    if n_nodes is not None and not (number and 1 <= n_nodes <= LIMIT):
+        raise ValueError(
+            f"n_nodes={quoted(n_nodes)} is not from 1 to {LIMIT}; give the number of nodes."
+        )
     with new_folder(folder) as partial:
         whole, top, has_weights = _spill(
             read(edges, LIMIT if n_nodes is None else n_nodes, weighted),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from robustgc.labels import Labels
-from robustgc.outcome import shown
+from robustgc.quoting import listed, quoted
 
 
 def changed_labels(labels: Labels, changes: Mapping[int, Any]) -> Labels:
@@ -33,7 +33,8 @@ def changed_labels(labels: Labels, changes: Mapping[int, Any]) -> Labels:
         whole = isinstance(node, Integral) and not isinstance(node, bool)  # True is no node 1
         if not whole or not 0 <= node < len(codes):
             raise ValueError(
-                f"{shown(node)} is not a node of the fitted graph; nodes are 0 to {len(codes) - 1}."
+                f"{quoted(node)} is not a node of the fitted graph; nodes are 0 to "
+                f"{len(codes) - 1}."
             )
         codes[node] = _code(name, known, labels.marker)
     if len(np.unique(codes[codes >= 0])) < 2:
@@ -51,7 +52,7 @@ def _pairs(changes: Any) -> Iterable[tuple[Any, Any]]:
         return pairs
     raise TypeError(
         f"update takes a mapping from node to label, such as {{3: 'spam', 7: None}}; this is "
-        f"{shown(changes)} of type {type(changes).__name__}. Pairs become one by dict(pairs)."
+        f"{quoted(changes)} of type {type(changes).__name__}. Pairs become one by dict(pairs)."
     )
 
 
@@ -73,9 +74,8 @@ def _code(name: Any, known: dict[Any, int], marker: object) -> int:
         return -1
     if isinstance(value, str) and value == "":
         return -1
-    classes = [str(name) for name in list(known)[:10]] + ["..."] * (len(known) > 10)
     raise ValueError(
-        f"{shown(value)} is not a class of the fit; those are {', '.join(classes)}. "
+        f"{quoted(value)} is not a class of the fit; those are {listed(known)}. "
         "None takes a label away; fit again for a new class."
     )
 

@@ -1,6 +1,7 @@
 """What a fit will take, before it is run; and the refusal of one that cannot fit into memory."""
 
 from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,10 @@ import scipy.sparse as sp
 
 from robustgc import parallel
 from robustgc.csr import CSR
-from robustgc.engines import SINGLE
+from robustgc.engines import DTYPES, SINGLE
 from robustgc.graph import SMALL, Graph
 from robustgc.memory import available
+from robustgc.quoting import quoted
 
 _STEPS = 30  # products of a typical run where lambda_1 is not small
 _SECONDS = 2.5e-9  # per entry and column on one core, vectors beyond the cache: roughly
@@ -94,15 +96,25 @@ def estimate(
     if graph is None:
         if n_nodes is None or n_edges is None:
             raise ValueError("Give a graph, or n_nodes and n_edges.")
-        if n_nodes < 1 or n_edges < 0:
-            raise ValueError(f"n_nodes={n_nodes} and n_edges={n_edges} must be positive.")
+        n_nodes, n_edges = _count("n_nodes", n_nodes, 1), _count("n_edges", n_edges, 0)
         entries = 2 * n_edges
         index = 4 if n_nodes < 2**31 else 8
         stored = 8.0 * (n_nodes + 1) + entries * (index + 8.0 * weighted)
     else:
         n_nodes, entries, stored = _sizes(graph)
+    n_classes = _count("n_classes", n_classes, 1)
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype={quoted(dtype)} is unknown; choose from {', '.join(DTYPES)}.")
     columns = COMMITTEE * n_classes if auto else 1 if n_classes == 2 else n_classes
     return _estimated(n_nodes, entries, stored, columns, dtype)
+
+
+def _count(name: str, value: object, least: int) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(
+            f"{name}={quoted(value)} is not allowed; it must be a whole number >= {least}."
+        )
+    return int(value)
 
 
 def refuse_if_too_large(graph: Graph, columns: int, dtype: str) -> None:

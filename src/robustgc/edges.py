@@ -52,6 +52,11 @@ def _chunks(edges: Any, limit: int, weighted: bool | None) -> Iterator[tuple[str
             reader = _npy(path, limit) if path.suffix == ".npy" else _text(path, limit, weighted)
             yield from ((str(path), chunk) for chunk in reader)
         return
+    if not isinstance(edges, Iterable):
+        raise TypeError(
+            f"edges are of type {type(edges).__name__}; give paths of edge files, or chunks of "
+            "arrays (sources, targets[, weights])."
+        )
     for number, chunk in enumerate(edges):
         where = f"chunk {number}"
         arrays = _arrays(chunk, where)

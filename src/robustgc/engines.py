@@ -15,7 +15,8 @@ import numpy as np
 from robustgc import dense, direct, krylov, multigrid
 from robustgc.graph import SMALL, Graph
 from robustgc.laplacian import laplacian_of
-from robustgc.outcome import NotConvergedError, Outcome, Shifts, Watch, nobody
+from robustgc.outcome import NotConvergedError, Outcome, Shifts, Watch, check_tol, nobody
+from robustgc.quoting import quoted
 from robustgc.weights import Array, Operator
 
 SOLVERS = ("auto", "dense", "krylov", "multigrid", "direct")
@@ -42,14 +43,14 @@ class Options:
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
             raise ValueError(
-                f"solver={self.solver!r} is unknown; it must be one of {', '.join(SOLVERS)}."
+                f"solver={quoted(self.solver)} is unknown; it must be one of {', '.join(SOLVERS)}."
             )
         if self.dtype not in DTYPES:
             raise ValueError(
-                f"dtype={self.dtype!r} is unknown; it must be one of {', '.join(DTYPES)}."
+                f"dtype={quoted(self.dtype)} is unknown; it must be one of {', '.join(DTYPES)}."
             )
-        if self.tol is not None and not 0 < self.tol <= 1e-2:
-            raise ValueError(f"tol={self.tol!r} is not allowed; it must be above 0, at most 0.01.")
+        if self.tol is not None:
+            check_tol(self.tol)
 
     def watching(self, name: str) -> Watch:
         """Return what a stage of that name reports to."""

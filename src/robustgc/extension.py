@@ -4,7 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from robustgc.outcome import as_number, shown
+from robustgc.outcome import as_number
+from robustgc.quoting import quoted
 from robustgc.weights import Array, Weights
 
 
@@ -43,20 +44,52 @@ def extend(d: ArrayLike, f: ArrayLike, k_x: Weights, k_xx: ArrayLike, *, gamma: 
     """
     if not np.isfinite(as_number(gamma)):
         raise ValueError(
-            f"gamma = {shown(gamma)} is not allowed; it must be a finite number, that of the fit."
+            f"gamma = {quoted(gamma)} is not allowed; it must be a finite number, that of the fit."
         )
-    d, f = np.asarray(d, dtype=float), np.asarray(f, dtype=float)
-    k_x = k_x if sp.issparse(k_x) else np.asarray(k_x, dtype=float)
-    if k_x.ndim != 2 or k_x.shape[1] != len(d) or len(f) != len(d):
+    try:
+        d, f = np.asarray(d, dtype=float), np.asarray(f, dtype=float)
+        k_x = k_x if sp.issparse(k_x) else np.asarray(k_x, dtype=float)
+        k_xx = np.asarray(k_xx, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"d, f, k_x and k_xx must be arrays of numbers ({error}).") from error
+    nodes = d.shape[0] if d.ndim == 1 else -1
+    if k_x.ndim != 2 or k_x.shape[1] != nodes or f.ndim not in (1, 2) or len(f) != nodes:
         raise ValueError(
             f"k_x has shape {k_x.shape}, f {f.shape} and d {d.shape}; for N nodes they must be "
             "(n_new, N), (N,) or (N, columns), and (N,)."
         )
-    d_x = np.asarray(k_x.sum(axis=1), dtype=float).ravel()
-    reach = np.where(d_x > 0, d_x, 1.0)
-    room = 1.0 - gamma - np.asarray(k_xx, dtype=float) / reach
-    valid = (room > 0) & (d_x > 0)
-    factor = np.full(d_x.shape, np.nan)
-    factor[valid] = 1.0 / np.sqrt(reach[valid]) / room[valid]
-    f_x = np.asarray(k_x @ (f.T / np.sqrt(d)).T)
-    return np.asarray((f_x.T * factor).T)
+    loop = _checked(d, f, k_x, k_xx)
+    with np.errstate(over="ignore", invalid="ignore"):  # told below
+        d_x = np.asarray(k_x.sum(axis=1), dtype=float).ravel()
+        reach = np.where(d_x > 0, d_x, 1.0)
+        room = 1.0 - gamma - loop / reach
+        valid = (room > 0) & (d_x > 0)
+        factor = np.full(d_x.shape, np.nan)
+        factor[valid] = 1.0 / np.sqrt(reach[valid]) / room[valid]
+        f_x = (np.asarray(k_x @ (f.T / np.sqrt(d)).T).T * factor).T
+    if not np.isfinite(f_x[valid]).all():
+        raise ValueError(
+            "The values at new points are beyond what double precision can hold. Divide all "
+            "weights (k_x, k_xx and d) by one number, and f by another."
+        )
+    return np.asarray(f_x)
+
+
+def _checked(d: Array, f: Array, k_x: Weights, k_xx: ArrayLike) -> Array:
+    """Refuse numbers that no fit and no kernel gives; return ``k(x, x)``."""
+    weights = k_x.data if sp.issparse(k_x) else k_x
+    loop = np.asarray(k_xx, dtype=float)
+    if loop.shape not in ((), (k_x.shape[0],)):
+        raise ValueError(
+            f"k_xx has shape {loop.shape}; it must be one number, or one for each of the "
+            f"{k_x.shape[0]} new points."
+        )
+    for name, values, least in (("d", d, 5e-324), ("k_x", weights, 0), ("k_xx", loop, 0)):
+        if values.size and not (values.min() >= least and values.max() < np.inf):
+            raise ValueError(
+                f"{name} ranges from {values.min():.3g} to {values.max():.3g}; it must be finite "
+                f"and {'above 0: isolated nodes have no part' if least else '>= 0'}."
+            )
+    if not np.isfinite(f).all():
+        raise ValueError("f contains NaN or infinity; decision values on nodes must be finite.")
+    return loop

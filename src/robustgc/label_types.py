@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
+from robustgc.quoting import quoted
+
 
 def one_dimensional(y: ArrayLike) -> NDArray[Any]:
     """Return labels as an array of one dimension, with the objects of a list as they are."""
@@ -59,6 +61,9 @@ def typed_values(values: NDArray[Any]) -> NDArray[Any]:
     if items and kinds <= {"int", "float"} and not _fit_floats(items):
         whole = [v for v in items if isinstance(v, int)]
         return _integers(whole) if len(whole) == len(items) else _objects(items)
+    plain = {"str", "str_", "int", "float", "bool", "bool_", "complex"}
+    if kinds - plain - {type(v).__name__ for v in items if isinstance(v, str | np.generic)}:
+        raise _unsupported(kinds)
     typed = np.array(items) if values.dtype.kind == "O" else values
     textual = any(isinstance(v, str) for v in items)
     if textual and any(isinstance(v, str) and v.endswith("\0") for v in items):
@@ -69,17 +74,27 @@ def typed_values(values: NDArray[Any]) -> NDArray[Any]:
     if typed.dtype.kind == "c":
         raise ValueError("Complex data not supported: labels are text, integers or booleans.")
     if typed.dtype.kind not in "biufU" or (textual and len(kinds - {"str", "str_"}) > 0):
-        raise TypeError(
-            f"The labels mix or use unsupported types: {', '.join(sorted(kinds))}. Use all text, "
-            "all integers or all booleans; None or NaN mark unlabelled nodes."
-        )
+        raise _unsupported(kinds)
     return typed
+
+
+def _unsupported(kinds: set[str]) -> TypeError:
+    return TypeError(
+        f"The labels mix or use unsupported types: {', '.join(sorted(kinds))}. Use all text, "
+        "all integers or all booleans; None or NaN mark unlabelled nodes."
+    )
 
 
 def _plain(value: object) -> object:
     """Return a label as an object of Python: numpy's integers of two types would become floats."""
     if isinstance(value, bytes):
-        return value.decode()
+        try:
+            return value.decode()
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"The label {quoted(value)} is not UTF-8. Decode labels first, for instance with "
+                "label.decode('latin-1')."
+            ) from error
     plain: object = value.item() if isinstance(value, np.integer | np.floating) else value
     return plain
 

@@ -114,7 +114,8 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
             "Input y contains infinity or a value too large for dtype('float64'), which is no "
             "class. Use whole numbers, text or booleans; NaN marks unlabelled nodes."
         )
-    check_classification_targets(given)
+    with np.errstate(invalid="ignore"):  # whole numbers that no integer type of numpy holds
+        check_classification_targets(given)
     classes, inverse = np.unique(given, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(

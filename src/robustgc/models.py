@@ -20,6 +20,7 @@ from robustgc.outcome import (
     Solution,
     check_gamma,
     check_gammas,
+    check_tol,
     reported,
 )
 from robustgc.solve import factorised, solve_shifted
@@ -78,7 +79,7 @@ def robust(
     array([ 0.5349,  0.4878, -0.4878, -0.5349])
     """
     if n_modes != 1:
-        Y = _label_columns(graph, y)
+        Y, tol = _label_columns(graph, y), check_tol(tol)
         found = lifted(graph, Y.reshape(graph.n, -1), n_modes=n_modes, gamma=gamma, tol=tol)
         return reported(Solution(found.f.reshape(Y.shape), found.residual, found.n_iter), tol)
     return robust_path(graph, y, [gamma], tol=tol, solver=solver)[0]
@@ -136,7 +137,7 @@ def zhou_path(
     graph: Graph, y: ArrayLike, gammas: Iterable[float], *, tol: float = 1e-10
 ) -> list[Solution]:
     """Return `zhou` for every gamma of a grid: up to 1500 nodes from one decomposition."""
-    Y, gammas = _label_columns(graph, y), check_gammas(gammas)
+    Y, gammas, tol = _label_columns(graph, y), check_gammas(gammas), check_tol(tol)
     if graph.n > SMALL or len(gammas) == 1:
         return [reported(_zhou(graph, Y, gamma, tol), tol) for gamma in gammas]
     low = [gamma for gamma in gammas if gamma < 1]

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from robustgc.alerts import ResidualWarning, warn
+from robustgc.quoting import quoted
 from robustgc.weights import Array
 
 Apply: TypeAlias = Callable[[Array], Array]
@@ -112,19 +113,13 @@ def listed(values: Iterable[Any], name: str) -> list[Any]:
     grid = not text and isinstance(values, Iterable) and getattr(values, "ndim", 1) == 1
     if not grid:
         raise ValueError(
-            f"{name} = {shown(values)} is not allowed; it must be a list of numbers, such as "
+            f"{name} = {quoted(values)} is not allowed; it must be a list of numbers, such as "
             f"{name}=[{'0.5, 0.9' if name == 'etas' else '0.1, 1.0'}]."
         )
     found = list(values)
     if not found:
         raise ValueError(f"{name} is empty; give at least one number.")
     return found
-
-
-def shown(value: object) -> str:
-    """Return how a value looks, for a message: one line, at most 200 characters."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 200 else f"{text[:200]}..."
 
 
 def as_number(value: object) -> float:
@@ -137,14 +132,25 @@ def as_number(value: object) -> float:
         return float("inf")
 
 
+LEAST_ETA = 1e-100  # squares of decision values, which are about as large, vanish below
+
+
+def check_tol(tol: object) -> float:
+    """Return a tolerance, or refuse what is none."""
+    number = as_number(tol)
+    if not 0 < number <= 1e-2:
+        raise ValueError(f"tol={quoted(tol)} is not allowed; it must be above 0, at most 0.01.")
+    return number
+
+
 def check_share(eta: object) -> float:
     """Return eta, or refuse what is no share of lambda_1."""
     number = as_number(eta)
-    if not 0 < number < 1:
+    if not LEAST_ETA <= number < 1:
         raise ValueError(
-            f"eta = {shown(eta)} is not allowed; it must be a number strictly between 0 and 1, "
-            "since gamma = eta * lambda_1 must be below lambda_1 (Theorem 1). The paper's choice "
-            "is 0.9."
+            f"eta = {quoted(eta)} is not allowed; it must be a number strictly between 0 and 1, "
+            "since gamma = eta * lambda_1 must be below lambda_1 (Theorem 1), and at least 1e-100. "
+            "The paper's choice is 0.9."
         )
     return number
 
@@ -158,7 +164,7 @@ def check_positive(gamma: object) -> float:
     """Return gamma, or refuse it."""
     number = as_number(gamma)
     if not 0 < number < np.inf:
-        raise ValueError(f"gamma = {shown(gamma)} is not allowed; it must be a finite number > 0.")
+        raise ValueError(f"gamma = {quoted(gamma)} is not allowed; it must be a finite number > 0.")
     return number
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from robustgc.labels import Labels
-from robustgc.outcome import shown
+from robustgc.quoting import quoted
 from robustgc.transduction import DECIDED, TIE, Transduction, decide
 from robustgc.weights import Array
 
@@ -105,7 +105,7 @@ def _numbers(sample_weight: ArrayLike) -> Array:
     except (TypeError, ValueError) as failure:
         raise ValueError(
             f"sample_weight must be numbers, one per node ({failure}); this is "
-            f"{shown(sample_weight)}."
+            f"{quoted(sample_weight)}."
         ) from failure
 
 
@@ -137,7 +137,13 @@ def check_priors(priors: Any, labels: Labels) -> Array | None:
                 f"{missing or 'none'}, unknown: {unknown or 'none'}."
             )
         priors = [priors[name] for name in classes]
-    shares = np.asarray(priors, dtype=float)
+    try:
+        shares = np.asarray(priors, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"priors={quoted(priors)} is not allowed; it must be None, 'labels', a dictionary from "
+            "class to share, or one share per class."
+        ) from None
     if shares.shape != (len(classes),):
         raise ValueError(
             f"priors has shape {shares.shape}; it must be ({len(classes)},), one share for each of "
@@ -190,6 +196,8 @@ def offsets(smooth: Array, shares: Array) -> Array:
         Decision values, comparable between nodes; finite.
     shares : ndarray, shape (K,)
     """
+    largest = float(np.abs(smooth).max(initial=0.0)) or 1.0  # squares would overflow
+    smooth = smooth / largest
     spread = float(np.std(smooth - smooth.mean(axis=1, keepdims=True))) or 1.0
     b = np.zeros(smooth.shape[1])
     for softness in (0.5, 0.1, 0.03):
@@ -205,4 +213,4 @@ def offsets(smooth: Array, shares: Array) -> Array:
             if np.abs(step).max() < 1e-3:
                 break
         b = c * softness * spread
-    return np.asarray(b - b.mean())
+    return np.asarray((b - b.mean()) * largest)

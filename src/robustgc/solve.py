@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from robustgc.graph import Graph, per_graph
-from robustgc.outcome import Apply, NotConvergedError, NotConvexError, Solution
+from robustgc.outcome import Apply, NotConvergedError, NotConvexError, Solution, check_tol
 from robustgc.weights import Array, Weights
 
 # Enough for spectra where plain iterations are the right tool; beyond that, factorise.
@@ -57,8 +57,7 @@ def solve_shifted(
     >>> solve_shifted(triangle, np.array([1.0, -1.0, 0.0]), -0.5).f.round(6)
     array([ 1., -1.,  0.])
     """
-    if not 0 < tol <= 1e-2:
-        raise ValueError(f"tol={tol!r} is not allowed; it must be above 0 and at most 0.01.")
+    check_tol(tol)
     if off is None:
         off = graph.v0[:, None] if shift <= 0 else np.empty((graph.n, 0))
     modes = off

@@ -5,6 +5,7 @@ Eigenvectors of tiny eigenvalues are settled by a Rayleigh-Ritz step on differen
 """
 
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 import scipy.linalg as sla
@@ -13,6 +14,7 @@ from robustgc.graph import KINDS, SMALL, Graph, per_graph
 from robustgc.iterative import FAILURES, inverse_iteration, lanczos
 from robustgc.multigrid import first_pairs, possible
 from robustgc.outcome import NotConvergedError
+from robustgc.quoting import quoted
 from robustgc.solve import nearly_inverse
 from robustgc.weights import Array
 
@@ -72,9 +74,9 @@ def eigenpairs(graph: Graph, k: int, kind: str = "normalized") -> Spectrum:
         Neither converged; the text says how far each got.
     """
     _checked_kind(kind)
-    if not 1 <= k <= graph.n:
+    if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= graph.n:
         raise ValueError(
-            f"{k} eigenvectors were asked of a graph of {graph.n} nodes; it has {graph.n}. "
+            f"{quoted(k)} eigenvectors were asked of a graph of {graph.n} nodes; it has {graph.n}. "
             f"Ask for 1 to {graph.n}."
         )
     if graph.n <= SMALL or 8 * k > graph.n:

@@ -243,8 +243,7 @@ def separated(W: Weights, *, tell: bool = False) -> Weights:
     if isinstance(W, Operator) or (isinstance(W, CSR) and W.data is None):
         return W
     stored = sp.issparse(W) or isinstance(W, CSR)
-    least = W.data.min(initial=np.inf) if stored else W.min(initial=np.inf, where=W > 0)
-    if least > NEGLIGIBLE * float(np.asarray(W.sum(axis=1)).max()):  # as almost always
+    if least_weight(W) > NEGLIGIBLE * float(np.asarray(W.sum(axis=1)).max()):  # as almost always
         return W
     count, number = components(W)
     if not stored:
@@ -259,6 +258,29 @@ def separated(W: Weights, *, tell: bool = False) -> Weights:
     if tell:
         warn_of_faint_links(faint, count)
     return apart.to_scipy() if sp.issparse(W) else apart
+
+
+def least_weight(W: Weights) -> float:
+    """Return the smallest weight that is not 0; infinity where there is none."""
+    if not (sp.issparse(W) or isinstance(W, CSR)):
+        return float(W.min(initial=np.inf, where=W > 0))
+    return float(W.data.min()) if W.nnz else np.inf
+
+
+def unit_of(W: Weights) -> float:
+    """Return a power of two by which weights beyond all measure are to be divided; mostly 1.
+
+    The scale of all weights does not matter to any model, but sums, squares and inverses of huge
+    or tiny ones leave the range of double precision. Half way between the smallest weight and the
+    largest degree becomes 1; nothing is rounded.
+    """
+    if isinstance(W, Operator) or (isinstance(W, CSR) and W.data is None):
+        return 1.0
+    largest = float(np.asarray(W.sum(axis=1)).max())
+    if largest == 0 or 1e-100 < largest < 1e100:
+        return 1.0
+    middle = (np.log2(largest) + np.log2(least_weight(W))) / 2
+    return float(2.0 ** np.round(middle))
 
 
 def warn_of_faint_links(count: int, n_components: int) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.io.opening import InputError
+from robustgc.quoting import quoted
 from robustgc.weights import Weights
 
 
@@ -68,7 +70,12 @@ def _arrow(values: Any) -> Any:
     if not isinstance(values, pa.Array):
         if isinstance(values, np.ndarray) and values.dtype.kind == "i":
             return pa.array(values.astype(np.int64, copy=False))
-        return pa.array(list(map(str, values)), type=pa.string())
+        try:
+            return pa.array(list(map(str, values)), type=pa.string())
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"The name {quoted(error.object)} is no text that can be written. Rename the node."
+            ) from None
     if pa.types.is_integer(values.type) and values.type != pa.uint64():
         return values.cast(pa.int64())
     return values.cast(pa.string())
