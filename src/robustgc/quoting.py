@@ -39,7 +39,7 @@ def quoted(value: Any, most: int = MOST) -> str:
     "'xxxxxxx...' (100 characters)"
     """
     if not isinstance(value, str):
-        return short(_brief.repr(value), most)
+        return short(_repr(value), most)
     if len(value) <= most:
         return repr(value)
     return f"{value[: max(most - 3, 1)] + '...'!r} ({len(value)} characters)"
@@ -52,12 +52,14 @@ def listed(values: Any, most: int = MOST) -> str:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, BaseException | int | float):
-        try:
-            return str(value)
-        except ValueError:  # a whole number of thousands of digits
-            return _brief.repr(value)
-    return _brief.repr(value)
+    return str(value) if isinstance(value, BaseException) else _repr(value)
+
+
+def _repr(value: Any) -> str:
+    try:
+        return _brief.repr(value)
+    except ValueError:  # a whole number of thousands of digits, which Python does not write
+        return f"a huge number, or {type(value).__name__} of them"
 
 
 def _plain(letter: str) -> str:

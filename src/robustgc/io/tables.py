@@ -1,6 +1,7 @@
 """Tables of text (CSV, TSV, edge lists) and Parquet, with their header found."""
 
 import csv
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from robustgc.io import limits
 from robustgc.io.opening import InputError, NoRowsError, one_space, opened, whole
 from robustgc.io.reasons import LONG, LONGEST, NUMBER, RETURN, delimiter, explain, unfit
 from robustgc.quoting import listed, quoted, short
@@ -231,12 +233,22 @@ def parquet(
     import pyarrow.parquet as pq
 
     with _parquet(path) as source:
+        _check_rows(path, pq.ParquetFile(source).metadata, groups)
         if groups is None:
             table = pq.read_table(source, columns=columns)
         else:
             table = pq.ParquetFile(source).read_row_groups(list(groups), columns=columns)
         table.validate(full=True)  # text that is not UTF-8
     return table
+
+
+def _check_rows(path: Path, about: Any, groups: Sequence[int] | None) -> None:
+    """Refuse more rows than so small a file may have: equal ones are stored once and counted."""
+    every = range(about.num_row_groups) if groups is None else groups
+    parts = [about.row_group(k) for k in every]
+    least = 4 * about.num_columns * sum(part.num_rows for part in parts)
+    size = max(least, sum(part.total_byte_size for part in parts))
+    limits.check_unpacked(path, os.stat(path).st_size, size)
 
 
 def row_groups(path: Path) -> list[int]:
