@@ -21,7 +21,7 @@ Weights: TypeAlias = Any  # float64 ndarray, csr_array in canonical form, or CSR
 # Squares of rounding errors: a coupling below this cannot be told from none in double precision.
 NEGLIGIBLE = 1e-24
 
-# Entries from which one compiled pass over them replaces the checks that copy the matrix.
+# Entries and nodes from which one compiled pass over them replaces the checks that copy the matrix.
 LARGE = 2**20
 
 
@@ -69,7 +69,8 @@ def check_weights(W: Any) -> Weights:
         return _checked_csr(W)
     if sp.issparse(W) and W.ndim == 2 and W.format == "csr":
         check_arrays(W.indptr, W.indices, W.data, what="the weight matrix")
-        known = _clean(W) if W.nnz >= LARGE and native(W.dtype) else None
+        large = W.nnz + W.shape[0] >= LARGE  # many nodes are as many to copy as entries
+        known = _clean(W) if large and native(W.dtype) else None
         if known is not None:
             return known
     if sp.issparse(W):
@@ -219,7 +220,7 @@ def components(W: Weights) -> tuple[int, NDArray[Any]]:
     root[root == 0] = 1.0
     if isinstance(W, CSR):
         return W.components(root, NEGLIGIBLE)
-    if sp.issparse(W) and W.nnz >= LARGE:
+    if sp.issparse(W) and W.nnz + W.shape[0] >= LARGE:
         return CSR(W.indptr, W.indices, W.data).components(root, NEGLIGIBLE)
     if sp.issparse(W):
         edges = W.tocoo()

@@ -161,10 +161,11 @@ def _label_file(asked: Question, known: Any, read: Any) -> Any:
     attributes = list(getattr(known, "attributes", {}))
     if not os.path.exists(path) and attributes:
         from robustgc.io.opening import InputError
+        from robustgc.quoting import short
 
         raise InputError(
             f"{path} is neither a file nor a node attribute of {asked.edges} (attributes: "
-            f"{', '.join(attributes)})."
+            f"{short(', '.join(attributes))})."
         )
     return read(path, node=asked.node_column, label=asked.label_column)
 

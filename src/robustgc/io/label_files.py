@@ -58,7 +58,11 @@ def read_labels(path: Path, *, node: str | None = None, label: str | None = None
     i, j = _columns(look.names, look.width, str(path), node, label)
     chunks = tables.read(path, look, {i: pa.string(), j: pa.string()})
     nodes = pa.chunked_array(chunks[0], type=pa.string())
-    labels = [value for chunk in chunks[1] for value in chunk.to_pylist()]
+    labels: list[Any] = []
+    for chunk in chunks[1]:  # every class is one object, however often it is given
+        coded = chunk.dictionary_encode()
+        classes = coded.dictionary.to_pylist()
+        labels += [classes[k] for k in coded.indices.to_pylist()]
     return LabelTable(nodes, labels, path, look.skipped, look.names is None)
 
 

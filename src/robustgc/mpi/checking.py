@@ -8,6 +8,7 @@ from robustgc import parallel
 from robustgc.csr import PARTS
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import together
+from robustgc.structure import check_rows
 from robustgc.weights import CSR_FAULTS, NOT_SYMMETRIC
 
 
@@ -43,12 +44,8 @@ def without_ones(share: Share) -> Share:
 
 
 def _check_arrays(share: Share) -> None:
-    indptr, entries = share.indptr, len(share.indices)
-    if indptr[0] != 0 or indptr[-1] != entries or (np.diff(indptr) < 0).any():
-        raise ValueError(
-            f"indptr runs from {indptr[0]} to {indptr[-1]} for {entries} entries; it must rise "
-            "from 0 to the number of entries."
-        )
+    check_rows(share.indptr, share.indices)  # columns are looked at with the weights
+    entries = len(share.indices)
     if share.data is not None and (share.data.dtype != np.float64 or len(share.data) != entries):
         raise TypeError(
             f"The weights are {len(share.data)} of dtype {share.data.dtype} for {entries} entries; "
