@@ -284,6 +284,14 @@ def test_parquet_files_are_limited_by_their_rows(tmp_path, small):
     refused(read_graph, path, "over 100 times")
 
 
+def test_names_of_columns_that_are_no_text_are_refused(tmp_path):
+    path = tmp_path / "l.parquet"
+    pq.write_table(pa.table({"nodes": ["a", "b"], "label": ["x", "y"]}), path)
+    path.write_bytes(path.read_bytes().replace(b"nodes", b"n\xffdes"))
+    refused(read_labels, path, "is not the Parquet file")
+    refused(read_graph, path, "is not the Parquet file")
+
+
 def test_matrices_are_not_believed_what_they_claim(tmp_path):
     path = tmp_path / "g.mtx"
     path.write_bytes(HEAD + b"1000000000 1000000000 2\n2 1 1\n3 2 1\n")

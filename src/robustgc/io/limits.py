@@ -91,7 +91,8 @@ def _refuse_unpacked(
 ) -> None:
     least = "more than " * more
     sizes = f"{path}: its {text_of(packed)} unpack to {least}{text_of(unpacked)}"
-    lift = _LIFT.format(f"--max-size {_rounded(max(2 * unpacked, SMALL))}")
+    wanted = room / 2 if more else 2 * unpacked  # how much there is in all is not known then
+    lift = _LIFT.format(f"--max-size {_rounded(max(wanted, SMALL))}")
     if asked is not None and unpacked > asked:
         raise TooLargeError(f"{sizes}, and --max-size allows {text_of(asked)}. Raise it.")
     if asked is None and unpacked > max(RATIO * packed, SMALL):

@@ -239,6 +239,7 @@ def parquet(
         else:
             table = pq.ParquetFile(source).read_row_groups(list(groups), columns=columns)
         table.validate(full=True)  # text that is not UTF-8
+        len(table.column_names)  # names of columns that are not
     return table
 
 
@@ -268,7 +269,7 @@ def _parquet(path: Path) -> Iterator[Any]:
         source = stream if path.suffix.lower() in PARQUET else whole(path)  # packed once more
         try:
             yield source
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise InputError(
                 f"{path} is not the Parquet file that its ending says, or is cut short "
                 f"({short(error)}). Write it again, or rename it."
