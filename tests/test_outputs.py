@@ -1,12 +1,26 @@
 """What is written: exact labels, spreadsheets, outputs of one run, leftovers of killed ones."""
 
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import networkx as nx
 import numpy as np
 import polars
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
-from robustgc import classify, load
+from robustgc import CSR, atomic, classify, leftovers, load
+from robustgc.atomic import new_file, new_folder, scratch_folder, together
+from robustgc.cli import app
+from robustgc.saving.model import save
 
 BIG = 2**53  # the next whole number is no float
 
@@ -54,3 +68,379 @@ def test_large_integer_labels_in_frames_of_polars():
     frame = classify(edges, {"a": BIG, "c": BIG + 1}).to_frame()
     labels = dict(frame.select("node", "label").iter_rows())
     assert (labels["a"], labels["c"], labels["x"]) == (BIG, BIG + 1, None)
+
+
+# Spreadsheets.
+
+FORMULAS = ["=1+1", "+1", "-x", "@SUM(A1)", "\t=1", "\r=1", "=x,y", '="q"']
+
+
+def rows_of(path, mark=","):
+    """Return the cells of a table as a spreadsheet sees them, after the mark of UTF-8."""
+    text = path.read_bytes()
+    assert text.startswith(b"\xef\xbb\xbf")
+    return list(csv.reader(text.decode("utf-8-sig").splitlines(keepends=True), delimiter=mark))
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_no_cell_for_a_spreadsheet_is_a_formula(tmp_path, ending):
+    graph = nx.path_graph([*FORMULAS, "é", "plain", "a=b", "7"])
+    result = classify(graph, {"=1+1": "=cmd", "7": "@other", "plain": "-third"})
+    result.write(tmp_path / f"answers.{ending}", excel=True)
+    header, *rows = rows_of(tmp_path / f"answers.{ending}", "\t" if ending == "tsv" else ",")
+    named = [row[0] for row in rows]
+    assert named[:3] == ["'=1+1", "'+1", "'-x"]
+    assert named[-4:] == ["é", "plain", "a=b", "7"]
+    assert rows[0][header.index("label")] == "'=cmd"
+    numbers = [header.index(name) for name in header if name.startswith("score_")]
+    assert len(numbers) == 3
+    assert any(float(row[k]) < 0 for row in rows for k in numbers)
+    for row in [header, *rows]:
+        texts = [cell for k, cell in enumerate(row) if k not in numbers]
+        assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in texts)
+
+
+def test_negative_decisions_and_names_that_are_numbers_stay_numbers(tmp_path):
+    result = classify(nx.path_graph([-3, -2, 5, 7]), {-3: "a", 7: "b"})
+    result.write(tmp_path / "answers.csv", excel=True)
+    header, *rows = rows_of(tmp_path / "answers.csv")
+    assert [row[0] for row in rows] == ["-3", "-2", "5", "7"]
+    assert float(rows[0][header.index("decision")]) < 0
+
+
+def test_without_the_flag_nothing_is_changed(tmp_path):
+    result = classify(nx.path_graph(["=a", "b", "c"]), {"=a": "x", "c": "y"})
+    result.write(tmp_path / "answers.csv")
+    assert (tmp_path / "answers.csv").read_bytes().startswith(b'"node"')
+    assert b'"=a"' in (tmp_path / "answers.csv").read_bytes()
+    with pytest.raises(ValueError, match=r"spreadsheets are \.csv or \.tsv; a Parquet file"):
+        result.write(tmp_path / "answers.parquet", excel=True)
+    assert os.listdir(tmp_path) == ["answers.csv"]
+
+
+RUN = CliRunner()
+EDGES = "source,target,weight\n" + "".join(f"=n{k},=n{(k + 1) % 8},1\n" for k in range(8))
+LABELS = "node,label\n=n0,red\n=n1,red\n=n4,@blue\n=n5,@blue\n"
+POINTS = "id,x,y\n" + "".join(f"=n{k},{k // 4},{k % 4}\n" for k in range(8))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    files = {"edges.csv": EDGES, "labels.csv": LABELS, "points.csv": POINTS}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments, code=0):
+    done = RUN.invoke(app, list(arguments))
+    assert done.exit_code == code, done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    return done
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "classify edges.csv -l labels.csv -o out.csv",
+        "audit edges.csv -l labels.csv --above 0 -o out.csv",
+        "predict points.csv -m model --id id -o out.csv",
+        "convert edges.csv out.csv",
+    ],
+)
+def test_every_command_that_writes_tables_has_the_flag(folder, command):
+    known = ["-k", "3", "--id", "id", "--save", "model", "--quiet", "-o", "known.csv"]
+    run("classify", "--points", "points.csv", "-l", "labels.csv", *known)
+    run(*command.split(), "--excel")
+    _, *rows = rows_of(folder / "out.csv")
+    assert {row[0][:3] for row in rows} == {"'=n"}
+    if "convert" not in command:
+        done = run(*command.replace(" -o out.csv", "").split(), "--excel")
+        assert done.stdout_bytes == (folder / "out.csv").read_bytes()
+        done = run(*command.replace("out.csv", "out.parquet").split(), "--excel", code=2)
+        assert "--excel is for .csv, .tsv and standard output" in done.stderr
+    else:
+        done = run(*command.replace("out.csv", "out.npz").split(), "--excel", code=1)
+        assert "for spreadsheets are .csv or .tsv" in done.stderr
+    assert not (folder / "out.parquet").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_flag_does_not_go_with_ranks():
+    command = "classify edges.csv -l labels.csv -o out --engine mpi --excel"
+    assert "--excel does not go with --engine mpi" in run(*command.split(), code=2).stderr
+
+
+# Outputs of one run.
+
+ALL = ["-o", "out.parquet", "--report", "page.html", "--save", "model.zip"]
+CLASSIFY = ["classify", "edges.csv", "-l", "labels.csv", "--quiet"]
+
+
+def test_all_outputs_name_the_run(folder):
+    done = run(*CLASSIFY, *ALL, "--json")
+    name = json.loads(done.stdout)["run"]
+    assert re.fullmatch("[0-9a-f]{12}", name)
+    assert pq.read_schema("out.parquet").metadata[b"robustgc_run"].decode() == name
+    assert f"<dt>Run</dt><dd><bdi>{name}</bdi></dd>" in (folder / "page.html").read_text()
+    assert load("model.zip").run == name
+    run(*CLASSIFY, "--save", "model", "-o", "out.csv")
+    assert json.loads((folder / "model/manifest.json").read_text())["model"]["run"] == name
+    assert (folder / "out.csv").stat().st_mtime_ns == (folder / "model").stat().st_mtime_ns
+    assert json.loads(run(*CLASSIFY, "--json", "--eta", "0.3").stdout)["run"] != name
+
+
+def test_a_model_without_the_name_of_its_run_loads(folder):
+    result = classify("edges.csv", "labels.csv")
+    save(result.estimator, "model", names=result.names.tolist())
+    assert "run" not in json.loads((folder / "model/manifest.json").read_text())["model"]
+    assert load("model").run == result.run
+
+
+@pytest.mark.parametrize("broken", ["robustgc.report.audit_page.render", "numpy.save"])
+@pytest.mark.parametrize("before", [False, True])
+def test_if_one_output_cannot_be_written_none_is_moved(folder, monkeypatch, broken, before):
+    if before:
+        run(*CLASSIFY, *ALL)
+    names = sorted(os.listdir())
+    old = {name: (folder / name).read_bytes() for name in ("out.parquet", "page.html") if before}
+
+    def no_room(*_args, **_kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(broken, no_room)
+    done = run(*CLASSIFY, *ALL, "--eta", "0.3", code=1)
+    if broken == "numpy.save":
+        assert "model.zip was not written: No space left on device. Nothing" in done.stderr
+        assert "out.parquet and page.html stay as before; make room" in done.stderr
+    assert sorted(os.listdir()) == names
+    for name, content in old.items():
+        assert (folder / name).read_bytes() == content
+
+
+@pytest.mark.parametrize("save_as", ["model", "model.zip"])
+def test_if_one_output_cannot_be_moved_the_others_come_back(folder, monkeypatch, save_as):
+    outputs = ["--save", save_as, "--report", "page.html", "-o", "out.csv"]
+    run(*CLASSIFY, *outputs)
+    names = sorted(os.listdir())
+    old = (folder / "page.html").read_bytes(), (folder / "out.csv").read_bytes(), load(save_as).run
+    plain = atomic._Staged.move
+
+    def refused(self, keep):
+        if self.final.name.startswith("model"):  # the last of the three
+            raise PermissionError(13, "Permission denied", str(self.final))
+        plain(self, keep)
+
+    monkeypatch.setattr(atomic._Staged, "move", refused)
+    done = run(*CLASSIFY, *outputs, "--eta", "0.3", code=1)
+    assert f"{save_as} was not written: Permission denied" in done.stderr
+    assert "page.html and out.csv stay as before" in done.stderr or "stay as before" in done.stderr
+    assert sorted(os.listdir()) == names
+    now = (folder / "page.html").read_bytes(), (folder / "out.csv").read_bytes(), load(save_as).run
+    assert now == old
+
+
+def test_new_outputs_are_taken_back_too(tmp_path):
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken/file").touch()
+    paths = [tmp_path / name for name in ("a.csv", "folder", "taken")]
+    with pytest.raises(OSError, match="stay as before"), together(paths):  # noqa: PT012
+        with new_file(paths[0]) as file:
+            file.write(b"a")
+        with new_folder(paths[1]) as folder:
+            (folder / "b").touch()
+        with new_file(paths[2]) as file:
+            file.write(b"c")
+    assert os.listdir(tmp_path) == ["taken"]
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        ["-o", "out.csv", "--report", "out.csv"],
+        ["-o", "out.csv", "--report", "./out.csv"],
+        ["--report", "page", "--save", "page"],
+        ["-o", "model/out.csv", "--save", "model"],
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_two_outputs_in_one_place_are_refused(outputs):
+    before = sorted(os.listdir())
+    assert "place of its own" in run(*CLASSIFY, *outputs, code=1).stderr
+    assert sorted(os.listdir()) == before
+
+
+# What killed runs leave.
+
+# The modules by themselves: all of the package would take seconds to import.
+WRITER = """
+import sys, time, types
+sys.modules["robustgc"] = types.ModuleType("robustgc")
+sys.modules["robustgc"].__path__ = [sys.argv[1]]
+from pathlib import Path
+from robustgc.atomic import new_file, new_folder, together
+waits, folder = sys.argv[2] == "waits", Path(sys.argv[3])
+if not waits:
+    print("ready", flush=True)
+while True:
+    with together([]):
+        for k in range(3):
+            with new_file(folder / f"out{k}.csv") as file:
+                file.write(b"new" * 10**5)
+        with new_folder(folder / "model", check=lambda: None) as partial:
+            (partial / "data").write_bytes(b"new" * 10**5)
+            if waits:
+                print("ready", flush=True)
+                time.sleep(60)
+"""
+
+
+def started(kind, folder):
+    """Start a process that writes these outputs again and again, or stays in the middle of it."""
+    command = [sys.executable, "-c", WRITER, str(Path(atomic.__file__).parent), kind, str(folder)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def write_all(folder):
+    """Write the same outputs in this process."""
+    with together([]):
+        for k in range(3):
+            with new_file(folder / f"out{k}.csv") as file:
+                file.write(b"mine")
+        with new_folder(folder / "model", check=lambda: None) as partial:
+            (partial / "data").write_bytes(b"mine")
+
+
+def test_the_next_run_removes_what_a_killed_one_has_left_and_nothing_else(tmp_path):
+    for other in ("out0.csv.bak", ".out9.csv.0123abcd.partial", "model.partial-notes", "model2"):
+        (tmp_path / other).touch()
+    others = sorted(os.listdir(tmp_path))
+    with started("waits", tmp_path) as process:
+        left = set(os.listdir(tmp_path)) - set(others)
+        assert len(left) == 4
+        write_all(tmp_path)  # while the other one is at work
+        assert left <= set(os.listdir(tmp_path))
+        process.send_signal(signal.SIGKILL)
+    assert left <= set(os.listdir(tmp_path))
+    write_all(tmp_path)
+    outputs = ["model", "out0.csv", "out1.csv", "out2.csv"]
+    assert sorted(os.listdir(tmp_path)) == sorted([*others, *outputs])
+    assert (tmp_path / "out0.csv").read_bytes() == (tmp_path / "model/data").read_bytes() == b"mine"
+
+
+def test_runs_that_are_killed_at_any_moment_leave_complete_outputs(tmp_path):
+    rng = np.random.default_rng(6011)
+    names = ["model", "out0.csv", "out1.csv", "out2.csv"]
+    unfinished = 0
+    for delay in rng.uniform(0.0, 0.1, 12):
+        write_all(tmp_path)
+        assert sorted(os.listdir(tmp_path)) == names
+        assert (tmp_path / "model/data").read_bytes() == b"mine"
+        with started("repeats", tmp_path) as process:
+            time.sleep(float(delay))
+            process.send_signal(signal.SIGKILL)
+        unfinished += sorted(os.listdir(tmp_path)) != names
+        for k in range(3):
+            assert len((tmp_path / f"out{k}.csv").read_bytes()) in (4, 3 * 10**5)
+        leftovers.clear_leftovers(tmp_path / "model")  # brings it back if it was put away
+        assert len((tmp_path / "model/data").read_bytes()) in (4, 3 * 10**5)
+    assert unfinished  # else nothing was tried
+
+
+def test_a_classify_that_is_killed_is_cleared_by_the_next(folder):
+    code = """
+import sys
+from robustgc import atomic
+plain, count = atomic._Staged.move, 0
+def move(self, keep):
+    global count
+    count += 1
+    if count == 2:
+        print("one is moved", flush=True)
+        import time; time.sleep(60)
+    plain(self, keep)
+atomic._Staged.move = move
+from robustgc.cli import main
+main()
+"""
+    command = [sys.executable, "-c", code, *CLASSIFY, *ALL]
+    run(*CLASSIFY, *ALL)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "one is moved\n"
+        process.send_signal(signal.SIGKILL)
+    before = {"edges.csv", "labels.csv", "points.csv", "out.parquet", "page.html", "model.zip"}
+    assert set(os.listdir()) > before
+    run(*CLASSIFY, *ALL)
+    assert set(os.listdir()) == before
+    assert load("model.zip").run == pq.read_schema("out.parquet").metadata[b"robustgc_run"].decode()
+
+
+def test_an_old_folder_that_a_killed_run_had_put_away_comes_back(tmp_path):
+    path = CSR(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1], dtype=np.int32))
+    path.save(tmp_path / "graph")
+    old = leftovers.beside(tmp_path / "graph", "old")
+    (tmp_path / "graph").rename(old)  # killed between two renames
+    leftovers.clear_leftovers(tmp_path / "graph")
+    assert os.listdir(tmp_path) == ["graph"]
+    assert CSR.open(tmp_path / "graph").same(path)
+
+
+def test_what_other_machines_or_versions_began_stays_for_a_day(tmp_path):
+    names = [
+        ".out.csv.0123abcd.partial",
+        ".out.csv.00000000-0123abcd.partial",
+        "out.csv.partial-0123abcd",
+        "out.csv.partial-0123abcd.zip",
+        "out.csv.old-00000000-0123abcd",
+    ]
+    for name in names:
+        (tmp_path / name).touch()
+    (tmp_path / "out.csv").touch()
+    leftovers.clear_leftovers(tmp_path / "out.csv")
+    assert sorted(os.listdir(tmp_path)) == sorted([*names, "out.csv"])
+    yesterday = time.time() - 90_000
+    for name in names:
+        os.utime(tmp_path / name, (yesterday, yesterday))
+    leftovers.clear_leftovers(tmp_path / "out.csv")
+    assert os.listdir(tmp_path) == ["out.csv"]
+
+
+def test_without_locks_only_age_tells(tmp_path, monkeypatch):
+    monkeypatch.setattr(leftovers, "fcntl", None)
+    with new_file(tmp_path / "out.csv") as file:
+        file.write(b"1")
+    left = leftovers.hidden_beside(tmp_path / "out.csv")
+    left.touch()
+    with new_file(tmp_path / "out.csv") as file:
+        file.write(b"2")
+    assert left.exists()
+    os.utime(left, (1, 1))
+    with new_file(tmp_path / "out.csv") as file:
+        file.write(b"3")
+    assert os.listdir(tmp_path) == ["out.csv"]
+    assert (tmp_path / "out.csv").read_bytes() == b"3"
+
+
+def test_names_as_long_as_they_may_be(tmp_path):
+    name = f"{'é' * 120}.csv"  # 244 bytes
+    for content in (b"1", b"2"):
+        with new_file(tmp_path / name) as file:
+            file.write(content)
+    left = leftovers.hidden_beside(tmp_path / name)
+    left.touch()
+    leftovers.clear_leftovers(tmp_path / name)
+    assert os.listdir(tmp_path) == [name]
+    with scratch_folder(tmp_path / name) as folder:
+        assert folder.is_dir()
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_a_link_that_looks_like_a_leftover_is_not_followed(tmp_path):
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious/file").touch()
+    leftovers.beside(tmp_path / "out", "partial").symlink_to(tmp_path / "precious")
+    leftovers.clear_leftovers(tmp_path / "out")
+    assert (tmp_path / "precious/file").exists()

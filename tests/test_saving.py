@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
 from models_to_save import MODELS, blobs, islands, same
-from robustgc import NotConvergedError, RobustGC, ZhouGC
+from robustgc import NotConvergedError, RobustGC, ZhouGC, atomic
 from robustgc.saving import files as saved_files
 from robustgc.saving.model import load, save
 from robustgc.saving.values import decoded, encoded
@@ -186,9 +186,10 @@ def test_a_model_is_replaced_and_a_save_that_fails_leaves_the_old_one(clf, endin
     save(clf, path, names=list("abcdefgh"))
     W, y = islands()
     other = RobustGC(affinity="precomputed").fit(W, y)
-    for place in ("_fill", "_pack" if ending else "_swap", "digest"):
+    last = (saved_files, "_pack") if ending else (atomic, "_move")
+    for home, place in ((saved_files, "_fill"), last, (saved_files, "digest")):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(saved_files, place, _interrupt)
+            patch.setattr(home, place, _interrupt)
             for target in (path, tmp_path / f"new{ending}"):
                 with pytest.raises(KeyboardInterrupt):
                     save(other, target)

@@ -275,7 +275,7 @@ def _checked_rows(K: Any) -> Weights:
 
 def _in_unit(K: Weights, unit: float) -> Weights:
     """Return weights to new points in the unit of the fitted ones."""
-    largest = float(K.max()) if K.shape[0] and K.shape[1] else 0.0
+    largest = float(K.max()) if min(K.shape) else 0.0
     if largest > float(np.finfo(float).max) * min(unit, 1.0) / 2**40:  # sums of them overflow
         raise ValueError(
             f"Weights between new points and nodes reach {largest:.3g}, beyond all measure "

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc import parallel
+from robustgc.atomic import new_folder
 from robustgc.buckets import HALF, LOW, Bucket, Sorter, Words
-from robustgc.csr import CSR, new_folder, write_manifest
+from robustgc.csr import CSR, write_manifest
 from robustgc.edges import LIMIT, Chunk, read
 from robustgc.quoting import quoted
 

@@ -13,9 +13,9 @@ from robustgc.commands.audit import audit
 from robustgc.commands.classify import classify
 from robustgc.commands.compare import compare
 from robustgc.commands.convert import convert
+from robustgc.commands.errors import of_system
 from robustgc.commands.info import info
 from robustgc.commands.predict import predict
-from robustgc.commands.shared import of_system
 from robustgc.commands.shared import stop as _stop
 
 if TYPE_CHECKING:

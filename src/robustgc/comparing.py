@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from robustgc import affinity as affinities
+from robustgc.atomic import together
 from robustgc.experiments.own import (
     MODELS,
     SPREADING,
@@ -93,15 +94,21 @@ class Comparison:
         )  # fmt: skip
 
     def write(
-        self, folder: str | Path, *, title: str = "Models compared", command: str | None = None
+        self,
+        folder: str | Path,
+        *,
+        title: str = "Models compared",
+        command: str | None = None,
+        excel: bool = False,
     ) -> None:
-        """Write trials.csv, summary.csv and index.html; other files of the folder stay."""
-        trials, means, page = (Path(folder) / name for name in FILES)
+        """Write trials.csv, summary.csv and index.html, all or none; other files there stay."""
+        trials, means, page = paths = [Path(folder) / name for name in FILES]
         Path(folder).mkdir(exist_ok=True)
-        write_table(trials, _columns(self.trials))
-        write_table(means, _columns(self.cells))
-        with replacing(page) as file:
-            file.write(render(self.sheet(title, command)).encode("utf-8"))
+        with together(paths):
+            write_table(trials, _columns(self.trials), excel=excel)
+            write_table(means, _columns(self.cells), excel=excel)
+            with replacing(page) as file:
+                file.write(render(self.sheet(title, command)).encode("utf-8"))
 
 
 def _columns(rows: Sequence[Any]) -> dict[str, list[Any]]:

@@ -6,10 +6,6 @@ they may stay in files that are mapped into memory.
 """
 
 import json
-import secrets
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from robustgc import parallel
+from robustgc.atomic import new_file, new_folder
 from robustgc.folder import FORMAT, VERSION, mapped
 from robustgc.structure import check_arrays, check_range, check_rows, check_sparse
 
@@ -242,26 +239,9 @@ def native(dtype: Any) -> bool:
     return bool(dtype.kind in "biuf" and dtype.isnative and dtype.char not in "eg")
 
 
-@contextmanager
-def new_folder(folder: str | Path) -> Iterator[Path]:
-    """Give a folder to fill beside `folder`; renamed at the end, removed after a failure."""
-    path = Path(folder)
-    if path.exists():
-        raise FileExistsError(f"{path} exists already; remove it or choose another name.")
-    partial = path.with_name(f"{path.name}.partial-{secrets.token_hex(4)}")
-    partial.mkdir(parents=True)
-    try:
-        yield partial
-        partial.rename(path)
-    except BaseException:  # Ctrl-C too
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-
-
 def write_manifest(path: Path, nodes: int, entries: int, weights: Any) -> None:
     """Finish a folder: without its manifest it does not open."""
     about = {"format": FORMAT, "version": VERSION, "nodes": int(nodes), "entries": int(entries)}
     about["weights"] = "unit" if weights is None else str(np.dtype(weights))
-    partial = path / "manifest.json.partial"
-    partial.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    partial.rename(path / "manifest.json")
+    with new_file(path / "manifest.json", alone=True) as file:
+        file.write(f"{json.dumps(about, indent=1)}\n".encode())

@@ -1,7 +1,8 @@
 """One call from a graph, or points, and some labels to all answers."""
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -95,9 +96,36 @@ class Result:
         """Return `columns` in the frame library of the graph or labels; pandas if there is none."""
         return frames.frame(self.columns(), self.home)
 
-    def write(self, path: str | Path, *, suspicion: bool = True) -> None:
-        """Write `columns` to a .csv or .parquet file, whole or not at all."""
-        writing.write_table(Path(path), self.columns(suspicion=suspicion))
+    @property
+    def run(self) -> str:
+        """What names this run in all that it writes: twelve digits of a hash of its answers.
+
+        The same input gives the same name, and the same bytes.
+        """
+        clf = self.estimator
+        found = hashlib.sha256(
+            "\0".join(map(str, self.names.tolist())).encode(errors="backslashreplace")
+        )
+        found.update(repr((clf.classes_.tolist(), clf.eta_, clf.n_modes_)).encode())
+        for part in (clf._labels.codes, clf._answer.codes, clf._answer.f):
+            found.update(np.ascontiguousarray(part).tobytes())
+        return found.hexdigest()[:12]
+
+    def write(self, path: str | Path, *, suspicion: bool = True, excel: bool = False) -> None:
+        """Write `columns` to a .csv, .tsv or .parquet file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+        suspicion : bool
+            Whether there is a column with the suspicion of the given labels.
+        excel : bool
+            For spreadsheets, .csv and .tsv only: an apostrophe before text that would be a formula
+            (it begins with = + - @, a tab or a carriage return), and the mark by which Excel knows
+            UTF-8. Numbers stay numbers.
+        """
+        columns = self.columns(suspicion=suspicion)
+        writing.write_table(Path(path), columns, excel=excel, run=self.run)
 
     def report(
         self, path: str | Path, *, title: str = "Labels and doubts", command: str | None = None
@@ -114,13 +142,14 @@ class Result:
         from robustgc.report.audit_page import render
         from robustgc.reporting import findings
 
-        page = render(findings(self.estimator, self.names, self._issues, title, command))
+        found = findings(self.estimator, self.names, self._issues, title, command)
+        page = render(replace(found, run=self.run))
         with replacing(Path(path)) as file:
             file.write(page.encode("utf-8"))
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model with the names, to a folder or .zip that `load` reads."""
-        save(self.estimator, path, names=self.names.tolist())
+        save(self.estimator, path, names=self.names.tolist(), run=self.run)
 
     @property
     def _codes(self) -> NDArray[np.int64]:

@@ -29,6 +29,7 @@ def audit(
     neighbours: shared.Neighbours = None,
     max_size: shared.MaxSize = None,
     as_json: shared.AsJson = False,
+    excel: shared.Excel = False,
     quiet: shared.Quiet = False,
 ) -> None:
     """Show the given labels that look wrong, the most suspicious first.
@@ -41,6 +42,7 @@ def audit(
         label_column, identity, columns, affinity, neighbours,
     )  # fmt: skip
     shared.check_usage(asked)
+    shared.check_excel(excel, output)
     with shared.guarded(max_size):
         from robustgc.io.writing import check_table, print_table, write_table
 
@@ -64,9 +66,9 @@ def audit(
                 }
             )
         if output is not None:
-            write_table(output, found)
+            write_table(output, found, excel=excel)
         elif not as_json:
-            print_table(found)
+            print_table(found, excel=excel)
         shared.say(
             f"{int(shown.sum())} of {len(issues)} labels have a suspicion of {above:g} or more; "
             f"about {issues.noise_rate:.0%} of all look wrong.",

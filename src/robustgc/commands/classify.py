@@ -41,6 +41,7 @@ def classify(
         bool, typer.Option("--merge", help="With --engine mpi: one table instead of a folder.")
     ] = False,
     max_size: shared.MaxSize = None,
+    excel: shared.Excel = False,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:
@@ -62,7 +63,10 @@ def classify(
         label_column, identity, columns, affinity, neighbours, eta, n_modes,
     )  # fmt: skip
     shared.check_engine(engine)
+    shared.check_excel(excel, output)
     if engine == "mpi":
+        if excel:
+            shared.stop("--excel does not go with --engine mpi; convert the table after it.", 2)
         from robustgc.commands.spread import classify as spread
 
         with shared.guarded(max_size):
@@ -77,7 +81,11 @@ def classify(
         answer = shared.answered(asked, quiet)
         for note in answer.result.notes:
             shared.say(f"note: {note}", quiet)
-        _write(answer, edges or points or Path(), output, report, save, as_json)
+        _write(answer, edges or points or Path(), output, report, save, excel)
+        if output is None and not as_json:
+            from robustgc.io.writing import print_table
+
+            print_table(answer.result.columns(), excel=excel)
         found = summary(answer)
         shared.say(sentence(found), quiet)
         if as_json:
@@ -85,11 +93,22 @@ def classify(
 
 
 def check_apart(inputs: list[Path | None], outputs: list[Path | None]) -> None:
-    """Refuse to write what is read."""
+    """Refuse to write what is read, and two outputs in one place."""
     read = {os.path.realpath(path) for path in inputs if path is not None}
+    written: list[tuple[Path, Path]] = []
     for path in outputs:
-        if path is not None and os.path.realpath(path) in read:
+        if path is None:
+            continue
+        real = Path(os.path.realpath(path))
+        if str(real) in read:
             raise ValueError(f"{path} is what is read, so it is not written. Choose another name.")
+        for other, there in written:
+            if real == there or real in there.parents or there in real.parents:
+                raise ValueError(
+                    f"{path} and {other} are the same place, or one lies in the other; every "
+                    "output needs a place of its own. Choose another name."
+                )
+        written.append((path, real))
 
 
 def _check_targets(output: Path | None, report: Path | None, save: Path | None) -> None:
@@ -104,6 +123,10 @@ def _check_targets(output: Path | None, report: Path | None, save: Path | None) 
         check_target(report)
     if save is not None and not place(save).parent.is_dir():
         raise ValueError(f"{save} cannot be written: there is no folder {save.parent}.")
+    if save is not None and not os.access(place(save).parent, os.W_OK):
+        raise ValueError(
+            f"{save} cannot be written: no permission in {save.parent}. Choose another folder."
+        )
 
 
 def _write(
@@ -112,20 +135,20 @@ def _write(
     output: Path | None,
     report: Path | None,
     save: Path | None,
-    as_json: bool,
+    excel: bool,
 ) -> None:
-    from robustgc.io.writing import print_table
+    """Write all outputs, or none: they belong together."""
+    from robustgc.atomic import together
 
-    if output is not None:
-        answer.result.write(output)
-    elif not as_json:
-        print_table(answer.result.columns())
-    if report is not None:
-        title = f"Labels of {source.name}"
-        command = shlex.join(["robustgc", *sys.argv[1:]])
-        answer.result.report(report, title=title, command=command)
-    if save is not None:
-        answer.result.save(save)
+    with together(path for path in (output, report, save) if path is not None):
+        if output is not None:
+            answer.result.write(output, excel=excel)
+        if report is not None:
+            title = f"Labels of {source.name}"
+            command = shlex.join(["robustgc", *sys.argv[1:]])
+            answer.result.report(report, title=title, command=command)
+        if save is not None:
+            answer.result.save(save)
 
 
 def sentence(found: dict[str, Any]) -> str:
@@ -151,6 +174,7 @@ def summary(answer: Answered) -> dict[str, Any]:
     codes, given = clf._answer.codes, clf._labels.codes
     issues = result.issues
     return {
+        "run": result.run,
         "nodes": len(codes),
         "labels": int((given >= 0).sum()),
         "classes": clf.classes_.tolist(),

@@ -47,6 +47,7 @@ def compare(
     affinity: shared.Affinity = "knn",
     neighbours: shared.Neighbours = None,
     max_size: shared.MaxSize = None,
+    excel: shared.Excel = False,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:
@@ -73,7 +74,8 @@ def compare(
         for note in found.notes:
             shared.say(f"note: {note}", quiet)
         title = f"Models compared on {(edges or points or Path()).name}"
-        found.write(out, title=title, command=shlex.join(["robustgc", *sys.argv[1:]]))
+        command = shlex.join(["robustgc", *sys.argv[1:]])
+        found.write(out, title=title, command=command, excel=excel)
         for model, reason, many in found.failures:
             shared.say(f"{model} failed in {many} trials: {reason}", quiet)
         if all(trial.reason for trial in found.trials):

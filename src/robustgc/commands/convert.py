@@ -19,6 +19,7 @@ def convert(
     weight: shared.Weight = None,
     symmetrise: shared.Symmetrise = None,
     max_size: shared.MaxSize = None,
+    excel: shared.Excel = False,
     quiet: shared.Quiet = False,
 ) -> None:
     """Convert a graph. A folder is the fastest to read: it is mapped into memory.
@@ -32,11 +33,11 @@ def convert(
         from robustgc.io.graph_writing import check_graph, write_graph
 
         assert edges is not None
-        check_graph(out)
+        check_graph(out, excel=excel)
         known = read_graph(
             edges, source=source, target=target, weight=weight, symmetrise=symmetrise
         )
         for note in known.notes:
             shared.say(f"note: {note}", quiet)
-        write_graph(known, out)
+        write_graph(known, out, excel=excel)
         shared.say(f"{len(known.names)} nodes and {known.n_edges} edges are in {out}.", quiet)

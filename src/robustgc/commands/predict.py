@@ -19,6 +19,7 @@ def predict(
     identity: shared.Identity = None,
     columns: shared.Columns = None,
     max_size: shared.MaxSize = None,
+    excel: shared.Excel = False,
     quiet: shared.Quiet = False,
 ) -> None:
     """Give a label to new points with a saved model.
@@ -26,6 +27,7 @@ def predict(
     One row per point: node, label, probability, decision value or a score per class, and valid:
     whether the model reaches the point at all. A point far from all others has no label.
     """
+    shared.check_excel(excel, output)
     with shared.guarded(max_size):
         from robustgc.io.point_files import read_points
         from robustgc.io.writing import check_table, print_table, write_table
@@ -38,8 +40,8 @@ def predict(
         new = read_points(points, name=identity, columns=chosen)
         found = known.predicted(new)
         if output is not None:
-            write_table(output, found)
+            write_table(output, found, excel=excel)
         else:
-            print_table(found)
+            print_table(found, excel=excel)
         valid = int(found["valid"].sum())
         shared.say(f"{valid} of {len(new.X)} points have a label.", quiet)

@@ -3,7 +3,6 @@
 Data goes to standard output or to files; everything that is said goes to standard error.
 """
 
-import errno
 import json
 import os
 import sys
@@ -16,6 +15,8 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
+
+from robustgc.commands.errors import of_system
 
 WRONG_INPUT, WRONG_USAGE, NO_CONVERGENCE, STOPPED = 1, 2, 3, 130
 
@@ -71,6 +72,13 @@ MaxSize = Annotated[
         "--max-size",
         callback=lambda text: _checked_size(text),  # noqa: PLW0108 - defined below
         help="Bytes, as 8e9 or 8GB, that files may unpack to and a graph may need; else by memory.",
+    ),
+]
+Excel = Annotated[
+    bool,
+    typer.Option(
+        "--excel",
+        help="Tables for spreadsheets: no text is a formula, UTF-8 is marked; not Parquet.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print a summary for machines.")]
@@ -192,6 +200,16 @@ def check_engine(engine: str) -> None:
         stop(f"--engine {engine} is unknown; choose local or mpi.", WRONG_USAGE)
 
 
+def check_excel(excel: bool, output: Path | None) -> None:
+    """Refuse --excel for a file that is no text."""
+    if excel and output is not None and output.suffix.lower() in (".parquet", ".pq"):
+        stop(
+            f"--excel is for .csv, .tsv and standard output; {output} has types and needs no "
+            "escapes. Leave out --excel, or name a .csv file.",
+            WRONG_USAGE,
+        )
+
+
 def check_way(symmetrise: str | None) -> None:
     """Refuse an unknown way to make one weight of two."""
     if symmetrise not in (None, "mean", "max", "sum"):
@@ -250,25 +268,6 @@ def described(error: BaseException) -> tuple[str, int] | None:
     else:
         return None
     return text, WRONG_INPUT
-
-
-def of_system(error: OSError) -> str:
-    """Say what the operating system refused: which file, what happened, what to do."""
-    if error.errno is None or not error.strerror:  # a sentence of ours, or of a library
-        return str(error).strip() or "a file cannot be read or written. Check disks and folders."
-    names = [os.fsdecode(name) for name in (error.filename, error.filename2) if name is not None]
-    where = " -> ".join(name for name in names if isinstance(name, str))
-    where = where or "a file (the system does not say which)"
-    cures = {
-        (errno.ENOSPC, errno.EDQUOT): "Make room on the disk, or choose another one; also for "
-        "temporary files (TMPDIR).",
-        (errno.EACCES, errno.EPERM, errno.EROFS): "Check its permissions, or choose another place.",
-        (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG): "Check the name.",
-        (errno.EMFILE, errno.ENFILE): "Close other programs, or raise the limit (ulimit -n).",
-        (errno.ENOMEM,): "Close other programs, or use a machine with more memory.",
-    }
-    cure = next((text for numbers, text in cures.items() if error.errno in numbers), None)
-    return f"{where}: {error.strerror}. {cure or 'Check the disk and the network, and run again.'}"
 
 
 def say(text: str, quiet: bool = False) -> None:

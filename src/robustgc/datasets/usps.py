@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.datasets import fetch_openml, get_data_home
 from sklearn.datasets._openml import OpenMLError
 
+from robustgc.atomic import new_file
 from robustgc.datasets.base import Dataset
 
 FILE = "usps49.npz"
@@ -82,12 +83,11 @@ def _fetched() -> Path:
     kept = np.isin(digits, (4, 9))
     path = _cache()
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".part.npz")
-    np.savez_compressed(
-        partial,
-        X_milli=np.round(raw.data[kept] * 1000).astype(np.int16),
-        y=digits[kept],
-        is_train=(np.arange(len(digits)) < 7291)[kept],
-    )
-    partial.replace(path)
+    with new_file(path) as file:
+        np.savez_compressed(
+            file,
+            X_milli=np.round(raw.data[kept] * 1000).astype(np.int16),
+            y=digits[kept],
+            is_train=(np.arange(len(digits)) < 7291)[kept],
+        )
     return path

@@ -7,11 +7,14 @@ not depend on the order of the trials or on how many run at once.
 import csv
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from io import StringIO
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
+
+from robustgc.atomic import new_file
 
 Value: TypeAlias = str | int | float
 Key: TypeAlias = dict[str, Value]
@@ -95,14 +98,14 @@ def _keyed(trial: Trial, key: Key) -> tuple[Key, list[Record]]:
 
 
 def write_csv(path: Path, rows: list[dict[str, str]] | list[Record]) -> None:
-    """Write rows as CSV: next to the final name first, then moved into place."""
+    """Write rows as CSV, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".part")
-    with partial.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    partial.replace(path)
+    text = StringIO(newline="")
+    writer = csv.DictWriter(text, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    with new_file(path) as file:
+        file.write(text.getvalue().encode("utf-8"))
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:

@@ -8,29 +8,32 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from robustgc.csr import CSR, new_folder
+from robustgc.atomic import new_folder
+from robustgc.csr import CSR
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, check_target, replacing, unwritten
 from robustgc.io.writing import TABLES, write_table
 from robustgc.weights import check_weights
 
 
-def write_graph(graph: NamedGraph, path: Path) -> None:
+def write_graph(graph: NamedGraph, path: Path, *, excel: bool = False) -> None:
     """Write a graph by the ending of the path; without a known one, a folder."""
-    check_graph(path)
+    check_graph(path, excel=excel)
     W = check_weights(graph.W)
     ending = path.suffix.lower()
     if ending in TABLES:
-        _table(W, graph.names, path)
+        _table(W, graph.names, path, excel)
     elif ending:
         _matrix(W, graph, path)
     else:
         _folder(W if isinstance(W, CSR) else CSR.from_scipy(sp.csr_array(W)), graph, path)
 
 
-def check_graph(path: Path) -> None:
+def check_graph(path: Path, *, excel: bool = False) -> None:
     """Refuse, before the work, a graph that could not be written."""
     ending = path.suffix.lower()
+    if excel and ending not in (".csv", ".tsv"):
+        raise InputError(f"{path}: graphs for spreadsheets are .csv or .tsv. Rename it.")
     if ending not in (*TABLES, ".npz", ".mtx", ""):
         raise InputError(
             f"{path}: graphs are written as {', '.join(TABLES)}, .npz, .mtx, or as a folder (a "
@@ -42,12 +45,12 @@ def check_graph(path: Path) -> None:
         raise InputError(f"{path} exists already; remove it or choose another name.")
 
 
-def _table(W: Any, names: Any, path: Path) -> None:
+def _table(W: Any, names: Any, path: Path, excel: bool) -> None:
     upper = sp.triu(_scipy(W), format="coo")  # every edge once
     columns = {"source": names[upper.row], "target": names[upper.col]}
     if not (upper.data == 1).all():
         columns["weight"] = upper.data
-    write_table(path, columns)
+    write_table(path, columns, excel=excel)
 
 
 def _matrix(W: Any, graph: NamedGraph, path: Path) -> None:

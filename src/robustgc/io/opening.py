@@ -1,15 +1,15 @@
 """Files: what kind they are, opened whether compressed or not, written whole or not at all."""
 
-import errno
 import io
 import os
 import re
-import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
+from robustgc import atomic
+from robustgc.atomic import new_file
 from robustgc.io.errors import InputError, NoRowsError
 from robustgc.io.limits import Metered, check_text
 from robustgc.quoting import short
@@ -146,24 +146,19 @@ class _Spaced(io.RawIOBase):
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Give a file to write beside `path`, moved there at the end: the old one, or all of the new.
 
+    Within `atomic.together` it is moved when all outputs are complete.
+
     Raises
     ------
     InputError
         The folder is not there or cannot be written, or the disk is full.
     """
     check_target(path)
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
     try:
-        with partial.open("xb") as file:
+        with new_file(path) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
     except OSError as error:
         unwritten(path, error)
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
 
 
 def check_target(path: Path) -> None:
@@ -182,8 +177,4 @@ def check_target(path: Path) -> None:
 
 def unwritten(path: Path, error: OSError) -> NoReturn:
     """Say why a file was not written, and what to do."""
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    cure = "make room, or choose another disk" if full else "choose another place"
-    raise InputError(
-        f"{path} was not written: {error.strerror or error}. Nothing was left there; {cure}."
-    ) from error
+    raise InputError(atomic.unwritten(path, error)) from error

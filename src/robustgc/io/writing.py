@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,20 +14,33 @@ from robustgc.io.tables import PARQUET
 TABLES = (".csv", ".tsv", *PARQUET)
 
 
-def check_table(path: Path) -> None:
+# A spreadsheet takes text that begins so for a formula, and runs it.
+_FORMULA = r"^([=+\-@\t\r])"
+_MARK = b"\xef\xbb\xbf"  # without it Excel reads UTF-8 as the old code page of the machine
+
+
+def check_table(path: Path, *, excel: bool = False) -> None:
     """Refuse, before the work, a table that could not be written."""
+    if excel and path.suffix.lower() in PARQUET:
+        raise InputError(
+            f"{path}: tables for spreadsheets are .csv or .tsv; a Parquet file has types and needs "
+            "no escapes. Rename it, or leave out excel."
+        )
     if path.suffix.lower() not in TABLES:
         raise InputError(f"{path}: tables are written as {', '.join(TABLES)}; rename it.")
     check_target(path)
 
 
-def print_table(columns: dict[str, Any]) -> None:
-    """Print columns as CSV, in UTF-8, on standard output."""
+def print_table(columns: dict[str, Any], *, excel: bool = False) -> None:
+    """Print columns as CSV, in UTF-8, on standard output; see `write_table`."""
     import pyarrow as pa
     import pyarrow.csv as pc
 
-    buffer = pa.BufferOutputStream()
-    pc.write_csv(arrow(columns), buffer)
+    buffer, table = pa.BufferOutputStream(), arrow(columns)
+    if excel:
+        buffer.write(_MARK)
+        table = for_spreadsheets(table)
+    pc.write_csv(table, buffer)
     try:
         sys.stdout.flush()
         sys.stdout.buffer.write(buffer.getvalue())
@@ -40,16 +54,52 @@ def print_table(columns: dict[str, Any]) -> None:
             ) from error
 
 
-def write_table(path: Path, columns: dict[str, Any]) -> None:
-    """Write columns; the same ones in every kind of file."""
+def for_spreadsheets(table: Any) -> Any:
+    """Return an Arrow table whose text begins no formula: it gets an apostrophe in front.
+
+    Numbers stay numbers. An apostrophe is what spreadsheets themselves put before text.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pac
+
+    columns = [
+        pac.replace_substring_regex(column, _FORMULA, r"'\1")
+        if pa.types.is_string(column.type)
+        else column
+        for column in table.columns
+    ]
+    names = [re.sub(_FORMULA, r"'\1", name) for name in table.column_names]
+    return pa.table(columns, names=names)
+
+
+def write_table(
+    path: Path, columns: dict[str, Any], *, excel: bool = False, run: str | None = None
+) -> None:
+    """Write columns; the same ones in every kind of file.
+
+    Parameters
+    ----------
+    path : Path
+        .csv, .tsv or .parquet.
+    columns : dict
+    excel : bool
+        Whether a spreadsheet will open it: text that would be a formula is escaped, and the file
+        begins with the mark by which Excel knows UTF-8. Not for Parquet.
+    run : str or None
+        Which run it is of. A Parquet file has it in its metadata, as ``robustgc_run``; in a CSV
+        file it would be a column or a line that breaks readers, so there is none.
+    """
     import pyarrow.csv as pc
     import pyarrow.parquet as pq
 
-    check_table(path)
-    table = arrow(columns)
+    check_table(path, excel=excel)
+    table = for_spreadsheets(arrow(columns)) if excel else arrow(columns)
     with replacing(path) as file:
         if path.suffix.lower() in PARQUET:
-            pq.write_table(table, file)
+            named = table if run is None else table.replace_schema_metadata({"robustgc_run": run})
+            pq.write_table(named, file)
         else:
+            if excel:
+                file.write(_MARK)
             mark = "\t" if path.suffix.lower() == ".tsv" else ","
             pc.write_csv(table, file, pc.WriteOptions(delimiter=mark))

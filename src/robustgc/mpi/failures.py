@@ -6,6 +6,7 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
+from robustgc.atomic import new_file
 from robustgc.io.opening import InputError
 from robustgc.mpi.world import MissingMPIError
 from robustgc.outcome import NotConvergedError, NotConvexError
@@ -37,10 +38,9 @@ def write_error(folder: Path, rank: int, error: BaseException) -> None:
     kind = next((k.__name__ for k in type(error).__mro__ if k.__name__ in _KINDS), "")
     text = str(error) if kind else f"{type(error).__name__}: {error}"
     about = json.dumps({"kind": kind or "RuntimeError", "text": text})
-    partial = folder / f"error-{rank:05}.partial"
     with suppress(OSError):  # on a disk that is full, what mpiexec says must do
-        partial.write_text(about, encoding="utf-8")
-        partial.rename(folder / f"error-{rank:05}.json")
+        with new_file(folder / f"error-{rank:05}.json", alone=True) as file:
+            file.write(about.encode("utf-8"))
 
 
 def raise_errors(folder: Path) -> None:

@@ -24,7 +24,9 @@ from robustgc.mpi.fitting import Fitted
 from robustgc.mpi.world import together
 
 FORMAT, VERSION, MANIFEST = "robustgc-parts", 1, "manifest.json"
-_PART = re.compile(r"part-[0-9]{5,}\.[a-z]+|\.(part-.*|manifest\.json)\.[0-9a-f]{8}\.partial")
+_PART = re.compile(
+    r"part-[0-9]{5,}\.[a-z]+|\.(part-.*|manifest\.json)\.([0-9a-f]{8}-)?[0-9a-f]{8}\.partial"
+)
 _ROWS = 2**18  # of a table at a time: names and classes are objects of Python there
 
 

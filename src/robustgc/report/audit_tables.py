@@ -153,6 +153,7 @@ def reproduce(findings: Findings) -> str:
             ("Versions", _listed(findings.versions)),
             ("Seeds", _listed(findings.seeds)),
             ("Date", name(findings.date) if findings.date else "not recorded"),
+            *([("Run", name(findings.run))] if findings.run else []),
         )
     )
     return f'<h2>How to reproduce</h2>{lines}<dl class="pairs">{pairs}</dl>'

@@ -115,6 +115,8 @@ class Findings:
         What to run to get the page again: a command or lines of Python.
     versions, seeds : mapping from name to text or number
     date : str
+    run : str
+        What names the run in all its outputs.
     """
 
     title: str
@@ -144,3 +146,4 @@ class Findings:
     versions: Mapping[str, Any] = field(default_factory=dict)
     seeds: Mapping[str, Any] = field(default_factory=dict)
     date: str | None = None
+    run: str | None = None

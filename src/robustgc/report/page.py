@@ -4,6 +4,7 @@ import base64
 from html import escape
 from pathlib import Path
 
+from robustgc.atomic import new_file
 from robustgc.report.figures import draw
 from robustgc.report.style import MODELS, read
 
@@ -62,9 +63,8 @@ def write(folder: Path) -> Path:
         + "\n".join(parts)
         + "</body></html>\n"
     )
-    partial = folder / "index.html.part"
-    partial.write_text(html, encoding="utf-8")
-    partial.replace(folder / "index.html")
+    with new_file(folder / "index.html") as file:
+        file.write(html.encode("utf-8"))
     return folder / "index.html"
 
 

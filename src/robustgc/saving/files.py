@@ -10,14 +10,15 @@ import json
 import math
 import os
 import re
-import secrets
 import shutil
 import zipfile
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+
+from robustgc.atomic import new_file, new_folder, scratch_folder, unwritten
 
 FORMAT = "robustgc-model"
 VERSION = 1
@@ -64,21 +65,19 @@ def write(
 ) -> None:
     """Write a model; it gets its name when it is complete, and replaces an earlier one."""
     final = place(path)
-    token = secrets.token_hex(4)
-    partial = final.with_name(f"{final.name}.partial-{token}")
-    packed = final.with_name(f"{final.name}.partial-{token}.zip")
     try:
-        partial.mkdir(parents=True)
-        _fill(partial, about, arrays)
-        place(final)  # again: writing may have taken long
         if _zipped(final):
-            _pack(partial, packed)
-            os.replace(packed, final)
+            with scratch_folder(final) as folder:
+                _fill(folder, about, arrays)
+                with new_file(final, check=lambda: place(final)) as file:
+                    _pack(folder, file)
         else:
-            _swap(partial, final, final.with_name(f"{final.name}.old-{token}"))
-    finally:  # Ctrl-C too
-        shutil.rmtree(partial, ignore_errors=True)
-        packed.unlink(missing_ok=True)
+            with new_folder(final, check=lambda: place(final)) as folder:
+                _fill(folder, about, arrays)
+    except FileExistsError:  # something else is there by now: writing may have taken long
+        raise
+    except OSError as error:
+        raise OSError(unwritten(final, error)) from error
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -275,25 +274,12 @@ def _json(value: Any, indent: int | None) -> bytes:
     return text.encode("utf-8", errors="backslashreplace")
 
 
-def _pack(folder: Path, packed: Path) -> None:
+def _pack(folder: Path, packed: IO[bytes]) -> None:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as bundle:
         for file in sorted(folder.iterdir()):
             member = zipfile.ZipInfo(file.name)  # without a date: the same model, the same bytes
             with file.open("rb") as source, bundle.open(member, "w", force_zip64=True) as target:
                 shutil.copyfileobj(source, target, 2**20)
-
-
-def _swap(new: Path, final: Path, old: Path) -> None:
-    if not final.exists():
-        new.rename(final)
-        return
-    final.rename(old)
-    try:
-        new.rename(final)
-    except BaseException:
-        old.rename(final)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _zipped(path: Path) -> bool:

@@ -30,7 +30,11 @@ class Saved:
 
 
 def save(
-    estimator: RobustGC, path: str | os.PathLike[str], *, names: ArrayLike | None = None
+    estimator: RobustGC,
+    path: str | os.PathLike[str],
+    *,
+    names: ArrayLike | None = None,
+    run: str | None = None,
 ) -> None:
     """Save a fitted model as a folder, or a zip, of .npy files and one manifest.json.
 
@@ -46,6 +50,8 @@ def save(
         A zip file if it ends in ".zip", else a folder.
     names : sequence of str or int, default=None
         A name for every node, kept beside the model.
+    run : str, default=None
+        Name of the run that the model is of, kept in the manifest for those who compare outputs.
 
     Raises
     ------
@@ -68,7 +74,7 @@ def save(
     (array(['a', 'a', 'b', 'b'], dtype='<U1'), ('Ann', 'Bo', 'Cy', 'Di'))
     """
     place(path)  # before the report is made, which may take long
-    write(path, *state(estimator, names))
+    write(path, *state(estimator, names, run))
 
 
 def load(path: str | os.PathLike[str]) -> Saved:

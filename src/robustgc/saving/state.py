@@ -20,7 +20,9 @@ Arrays = dict[str, NDArray[Any]]
 KINDS = {"rbf": Gaussian, "knn": Nearest, "precomputed": Precomputed}
 
 
-def state(estimator: RobustGC, names: ArrayLike | None) -> tuple[dict[str, Any], Arrays]:
+def state(
+    estimator: RobustGC, names: ArrayLike | None, run: str | None = None
+) -> tuple[dict[str, Any], Arrays]:
     """Return what is to be saved; refuse what cannot be."""
     parameters = _parameters(estimator)
     labels, answer = estimator._labels, estimator._answer
@@ -43,6 +45,8 @@ def state(estimator: RobustGC, names: ArrayLike | None) -> tuple[dict[str, Any],
         "names": None if names is None else _names(names, len(answer.codes)),
         "issues": _issues(estimator, arrays),
     }
+    if run is not None:  # models without it are as good: nothing depends on it
+        about["run"] = run
     arrays |= {
         "given": labels.codes,
         "sample_weight": estimator._sizes,
