@@ -45,6 +45,9 @@ class _Staged:
             self.old = beside(self.final, "old")
             try:  # a second name: unlike a rename, it leaves no moment without the file
                 os.link(self.final, self.old)
+                self.old_lock = locked(self.old)
+            except BlockingIOError:  # of another run that moves it: it is no leftover then either
+                pass
             except OSError:  # there are no such links on this disk
                 self.old = None
         if self.partial.is_dir():
