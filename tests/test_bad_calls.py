@@ -420,6 +420,8 @@ def same_page(result, folder):
     [
         (MemoryError(), ["not enough memory: the work does not fit", "robustgc info"]),
         (MemoryError("Unable to allocate 8 GiB."), ["allocate 8 GiB. `robustgc info`"]),
+        (MemoryError("It takes 8 GiB. Use less."), ["memory: It takes 8 GiB. Use less."]),
+        (OSError(errno.EFBIG, "File too large", "x"), ["x: File too large. Raise the limit"]),
         (OSError(errno.ENOSPC, "No space left on device"), ["a file (", "Make room"]),
         (OSError(errno.ENOSPC, "No space left", "out.npy"), ["out.npy: No space left. Make room"]),
         (OSError(errno.ENOSPC, "Full", b"out.npy"), ["out.npy: Full. Make room"]),

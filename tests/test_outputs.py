@@ -444,3 +444,34 @@ def test_a_link_that_looks_like_a_leftover_is_not_followed(tmp_path):
     leftovers.beside(tmp_path / "out", "partial").symlink_to(tmp_path / "precious")
     leftovers.clear_leftovers(tmp_path / "out")
     assert (tmp_path / "precious/file").exists()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.parametrize("command", ["audit edges.csv -l labels.csv --json", "info edges.csv"])
+@pytest.mark.usefixtures("folder")
+def test_a_full_standard_output_is_said_in_one_line(command):
+    code = "from robustgc.cli import main; main()"
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code, *command.split()], stdout=full, stderr=-1, check=False
+        )
+    said = done.stderr.decode().splitlines()
+    assert done.returncode == 1
+    assert said[-1].startswith("robustgc: standard output cannot be written: No space left on")
+    assert not any("Traceback" in line for line in said)
+
+
+def test_a_matrix_and_its_names_are_written_both_or_none(folder, monkeypatch):
+    before = sorted(os.listdir())
+
+    def no_room(*_args, **_kwargs):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pyarrow.csv.write_csv", no_room)
+        done = run("convert", "edges.csv", "graph.npz", code=1)
+    assert "graph.npz.names.csv was not written: No space left" in done.stderr
+    assert "graph.npz stays as before" in done.stderr
+    assert sorted(os.listdir()) == before
+    run("convert", "edges.csv", "graph.npz")
+    assert sorted(os.listdir()) == sorted([*before, "graph.npz", "graph.npz.names.csv"])

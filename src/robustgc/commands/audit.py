@@ -54,6 +54,10 @@ def audit(
         issues = answer.result.issues
         shown = issues.suspicion >= above
         found = {name: values[shown] for name, values in issues.columns().items()}
+        if output is not None:
+            write_table(output, found, excel=excel)
+        elif not as_json:
+            print_table(found, excel=excel)
         if as_json:
             shared.machine(
                 {
@@ -65,10 +69,6 @@ def audit(
                     ],
                 }
             )
-        if output is not None:
-            write_table(output, found, excel=excel)
-        elif not as_json:
-            print_table(found, excel=excel)
         shared.say(
             f"{int(shown.sum())} of {len(issues)} labels have a suspicion of {above:g} or more; "
             f"about {issues.noise_rate:.0%} of all look wrong.",

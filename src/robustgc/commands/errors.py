@@ -17,6 +17,7 @@ def of_system(error: OSError) -> str:
         (errno.EACCES, errno.EPERM, errno.EROFS): "Check its permissions, or choose another place.",
         (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG): "Check the name.",
         (errno.EMFILE, errno.ENFILE): "Close other programs, or raise the limit (ulimit -n).",
+        (errno.EFBIG,): "Raise the limit of the size of files (ulimit -f).",
         (errno.ENOMEM,): "Close other programs, or use a machine with more memory.",
     }
     cure = next((text for numbers, text in cures.items() if error.errno in numbers), None)

@@ -1,8 +1,7 @@
 """`robustgc info`: what a graph is like, and what a fit will cost."""
 
+from collections.abc import Iterator
 from typing import Any
-
-import typer
 
 from robustgc.commands import shared
 
@@ -31,6 +30,7 @@ def info(
     shared.check_way(symmetrise)
     with shared.guarded(max_size):
         from robustgc.io.graph_files import read_graph
+        from robustgc.io.writing import print_bytes
 
         assert edges is not None
         known = read_graph(
@@ -39,12 +39,16 @@ def info(
         found = describe(known)
         for note in known.notes:
             shared.say(f"note: {note}")
-    if as_json:
-        shared.machine(found)
-        return
+        if as_json:
+            shared.machine(found)
+        else:
+            print_bytes("".join(f"{line}\n" for line in _lines(found)).encode())
+
+
+def _lines(found: dict[str, Any]) -> Iterator[str]:
     for name, value in found.items():
         shown = f"{value:.6g}" if isinstance(value, float) else str(value)
-        typer.echo(f"{name.replace('_', ' '):<28}{shown}")
+        yield f"{name.replace('_', ' '):<28}{shown}"
 
 
 def describe(known: Any) -> dict[str, Any]:

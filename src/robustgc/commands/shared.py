@@ -252,10 +252,12 @@ def described(error: BaseException) -> tuple[str, int] | None:
         return "stopped; nothing was written.", STOPPED
     if isinstance(error, MemoryError):
         what = str(error).strip().rstrip(".") or "the work does not fit into what is free"
-        text = (
-            f"not enough memory: {what}. `robustgc info` says what a graph needs; close other "
-            "programs, use a machine with more memory, or spread the graph with --engine mpi."
-        )
+        text = f"not enough memory: {what}."
+        if ". " not in what:  # else it is ours, and says what to do
+            text += (
+                " `robustgc info` says what a graph needs; close other programs, use a machine "
+                "with more memory, or spread the graph with --engine mpi."
+            )
     elif isinstance(error, OSError):
         text = of_system(error)
     elif isinstance(error, UnicodeError):
@@ -278,9 +280,11 @@ def say(text: str, quiet: bool = False) -> None:
 
 def machine(summary: dict[str, Any]) -> None:
     """Print a summary for machines; what is not finite is null."""
-    text = json.dumps(_finite(summary), indent=1, ensure_ascii=False)
+    from robustgc.io.writing import print_bytes
+
+    text = json.dumps(_finite(summary), indent=1, ensure_ascii=False) + "\n"
     # Half a surrogate pair, as in names of files, has no UTF-8; JSON has this escape for it.
-    typer.echo(text.encode("utf-8", errors="backslashreplace").decode("utf-8"))
+    print_bytes(text.encode("utf-8", errors="backslashreplace"))
 
 
 def _finite(value: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from robustgc.atomic import new_folder
+from robustgc.atomic import new_folder, together
 from robustgc.csr import CSR
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, check_target, replacing, unwritten
@@ -54,13 +54,15 @@ def _table(W: Any, names: Any, path: Path, excel: bool) -> None:
 
 
 def _matrix(W: Any, graph: NamedGraph, path: Path) -> None:
-    with replacing(path) as file:
-        if path.suffix.lower() == ".npz":
-            sp.save_npz(file, _scipy(W))
-        else:
-            scipy.io.mmwrite(file, _scipy(W), symmetry="symmetric")
-        if not _counted(graph.names):  # before the matrix has its name: both, or none
-            beside = path.with_name(path.name + ".names.csv")
+    beside = path.with_name(path.name + ".names.csv")
+    named = not _counted(graph.names)
+    with together([path, beside] if named else [path]):  # both, or none
+        with replacing(path) as file:
+            if path.suffix.lower() == ".npz":
+                sp.save_npz(file, _scipy(W))
+            else:
+                scipy.io.mmwrite(file, _scipy(W), symmetry="symmetric")
+        if named:
             write_table(beside, {"row": np.arange(len(graph.names)), "node": graph.names})
 
 

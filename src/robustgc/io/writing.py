@@ -41,16 +41,22 @@ def print_table(columns: dict[str, Any], *, excel: bool = False) -> None:
         buffer.write(_MARK)
         table = for_spreadsheets(table)
     pc.write_csv(table, buffer)
+    print_bytes(buffer.getvalue())
+
+
+def print_bytes(data: Any) -> None:
+    """Write to standard output; a reader that has enough, such as `head`, is no error."""
     try:
         sys.stdout.flush()
-        sys.stdout.buffer.write(buffer.getvalue())
+        sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     except OSError as error:
         # What is left in the buffer would fail once more, with a traceback, at the end of Python.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if error.errno != errno.EPIPE:  # else the reader, such as `head`, has enough
             raise InputError(
-                f"standard output cannot be written: {error.strerror}. Choose a file with -o."
+                f"standard output cannot be written: {error.strerror}. Make room where it goes, or "
+                "name a file with -o."
             ) from error
 
 
