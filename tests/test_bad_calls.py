@@ -261,6 +261,16 @@ def test_classes_that_weigh_next_to_nothing_are_refused(options):
         weighted(sizes, **options)
 
 
+def test_an_update_that_leaves_a_class_without_weight_is_refused():
+    sizes = np.ones(12)
+    sizes[10:] = 1e-100
+    clf, _, y, _ = weighted(sizes)
+    heavy = np.flatnonzero(y == 2)[:2]
+    with pytest.raises(ValueError, match=r"class 2 weighs less than 1e-15 of class"):
+        clf.update({int(heavy[1]): None})
+    assert np.isfinite(clf.label_issues().margin).all()
+
+
 def test_label_weights_must_be_numbers():
     clf = RobustGC(affinity="precomputed")
     with pytest.raises(ValueError, match="sample_weight must be numbers"):

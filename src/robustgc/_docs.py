@@ -30,7 +30,8 @@ _SHARED = """affinity : {"knn", "rbf", "precomputed"} or callable, default="knn"
 
 _ANSWERS = """classes_ : ndarray, shape (K,)
     transduction_ : ndarray, shape (N,)
-        The class of every node; the unlabelled marker where there is none.
+        The class of every node; the unlabelled marker where there is none. Of objects where no
+        type of numpy holds both as they are.
     f_ : ndarray, shape (N,) or (N, K)
         Decision values: for two classes positive means ``classes_[1]``, else one column per
         class, one versus the rest. NaN where there is no answer; +1 and -1 where only one class

@@ -20,7 +20,7 @@ from robustgc.graph import Graph
 from robustgc.kept import Kept
 from robustgc.labels import Labels
 from robustgc.outcome import Solution
-from robustgc.priors import check_priors, label_sizes, with_shares
+from robustgc.priors import check_priors, check_sizes, label_sizes, with_shares
 from robustgc.progress import Progress
 from robustgc.queries import queries
 from robustgc.task import Task
@@ -153,8 +153,9 @@ class RobustGC(RankedClassifier):
         y : array-like, shape (N,)
             Labels: text, integers or booleans. -1, "", None and NaN mean unlabelled.
         sample_weight : array-like, shape (N,), default=None
-            How much every label counts, 0 or more; 0 leaves the label out, the node stays. Entries
-            of unlabelled nodes do not matter.
+            How much every label counts, 0 or more, in any unit; 0 leaves the label out, the node
+            stays. Entries of unlabelled nodes do not matter. No class may weigh less than 1e-6 of
+            another, with or without its heaviest label.
 
         Returns
         -------
@@ -244,6 +245,8 @@ class RobustGC(RankedClassifier):
             raise ValueError("update is not possible with landmarks; fit again.")
         changed = changed_labels(self._labels, labels)
         sizes = np.where((changed.codes >= 0) & (self._sizes == 0), 1.0, self._sizes)
+        kept = changed.codes >= 0
+        check_sizes(sizes[kept], changed.codes[kept], changed.classes, sizes[kept])
         settled = copy(self)
         settled._task = Task(self._task.W, changed, sizes, self._task.model, self._task.pieces)
         settled._shares = check_priors(self.priors, changed)

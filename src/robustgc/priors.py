@@ -78,8 +78,27 @@ def relative_sizes(sizes: Array, codes: NDArray[np.int64], classes: NDArray[Any]
         A class that weighs next to nothing, by itself or without its heaviest label: what the
         others say of its labels would be rounding.
     """
+    if not sizes.size:
+        raise ValueError("No label has a sample_weight above 0; at least two classes need one.")
     # By the largest first: a sum of weights near 1e308 is infinite, its mean is not.
     relative = np.maximum(sizes / sizes.max(), _FAINT)
+    check_sizes(relative, codes, classes, sizes)
+    return np.asarray(relative / relative.mean())
+
+
+def check_sizes(
+    relative: Array, codes: NDArray[np.int64], classes: NDArray[Any], sizes: Array
+) -> None:
+    """Refuse label weights by which a class weighs next to nothing.
+
+    Parameters
+    ----------
+    relative : ndarray, shape (labels,)
+    codes : ndarray of int, shape (labels,)
+    classes : ndarray
+    sizes : ndarray, shape (labels,)
+        The same in their own unit, for the message.
+    """
     counts = np.bincount(codes, minlength=len(classes))
     mass = np.bincount(codes, weights=relative, minlength=len(classes))
     heaviest = np.zeros(len(classes))
@@ -96,7 +115,6 @@ def relative_sizes(sizes: Array, codes: NDArray[np.int64], classes: NDArray[Any]
             f"below {_LIGHT:g} rounding would decide what labels say of each other. Bring the "
             "weights closer together, or give 0 to labels that are not to count."
         )
-    return np.asarray(relative / relative.mean())
 
 
 def _numbers(sample_weight: ArrayLike) -> Array:
