@@ -108,6 +108,10 @@ SAID = [
     (lambda m: m.update(eta=None), "'eta' is None"),
     (lambda m: m.update(n_modes=0), "'n_modes' is 0; it must be a whole number >= 1"),
     (lambda m: m.update(n_modes=True), "'n_modes' is True"),
+    (lambda m: m.update(marker=4), "'marker' is '4', which is a class; it must be no class"),
+    (lambda m: m.update({"class": "x" * 5000}), "the class is 'x{200}'; it must be"),
+    (lambda m: m["parameters"].update(eta="x" * 5000), r"eta='x{50,150} \.\.\. .*choice is 0.9"),
+    (lambda m: m["parameters"].update({"x" * 5000: 1}), "the parameter 'x{200}' is unknown"),
     (lambda m: m.update(marker={"numpy": "int8", "value": 300}), "300 does not fit the type int8"),
     (lambda m: m.update(marker={"numpy": "int64", "value": NAN}), "nan is no value of the type"),
     (lambda m: m.update(marker={"numpy": "str", "value": [1]}), r"\[1\] is no value of the type"),
@@ -215,3 +219,11 @@ def test_headers_as_numpy_writes_them_are_read():
         size = stream.tell()
         stream.seek(0)
         _check_header(stream, size)
+
+
+def test_a_marker_that_only_equals_a_class(tmp_path):
+    W, y = islands()
+    clf = RobustGC(0.5, n_modes=1, affinity="precomputed", unlabeled=1)
+    named = np.array([None if label < 0 else label > 3 for label in y.tolist()])
+    save(clf.fit(W, named), tmp_path / "model")
+    assert load(tmp_path / "model").estimator.transduction_.tolist() == clf.transduction_.tolist()

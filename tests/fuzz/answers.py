@@ -7,12 +7,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from robustgc import CSR, RobustGC
+from robustgc.landmarks import EXTENDED, OUT_OF_REACH
 from robustgc.saving.model import load, save
 from robustgc.transduction import DECIDED, ISOLATED, NO_LABEL, ONE_CLASS, TIE
 from tests import oracles
 from tests.fuzz.verdict import BrokenError
 
-REASONS = {DECIDED, ISOLATED, NO_LABEL, ONE_CLASS, TIE}
+ANSWERED, NOTHING = [DECIDED, ONE_CLASS, EXTENDED], [NO_LABEL, ISOLATED, OUT_OF_REACH]
+REASONS = {*ANSWERED, *NOTHING, TIE}
 ROUNDING = 1e-7  # a margin below this share of the largest value is a tie
 
 
@@ -64,17 +66,16 @@ def consistent(clf):
     require(named.shape == reasons.shape == (n,), f"answers have another shape: {named.shape}")
     require(set(reasons.tolist()) <= REASONS, f"an unknown reason: {set(reasons.tolist())}")
     codes = coded(named, clf)
-    nothing = np.isin(reasons, [NO_LABEL, ISOLATED])
+    nothing = np.isin(reasons, NOTHING)
     columns = f[:, None] if K == 2 else f
-    here = clf.components_ >= 0  # landmarks: points out of reach have no answer either
-    require(np.isnan(columns[nothing & here]).all(), "a value where there is no label: not NaN")
-    some = np.isin(reasons, [DECIDED, ONE_CLASS])
+    require(np.isnan(columns[nothing]).all(), "a value where there is no label: not NaN")
+    some = np.isin(reasons, ANSWERED)
     require(not np.isnan(columns[some]).any(), "NaN in f_: where the model decided")
     require(not np.isposinf(columns).any(), "infinity in f_: not documented")
     require(K > 2 or np.isfinite(columns[some]).all(), "infinity in f_: of two classes")
     require((codes[some] >= 0).all(), "no class: where the model decided")
-    require((codes[~some & here] < 0).all(), "a class: where there is no answer")
-    decided = reasons == DECIDED
+    require((codes[~some] < 0).all(), "a class: where there is no answer")
+    decided = np.isin(reasons, [DECIDED, EXTENDED])
     best = (columns[:, 0] > 0) if K == 2 else np.nan_to_num(columns, nan=-np.inf).argmax(axis=1)
     require((best[decided] == codes[decided]).all(), "the class is not that of f_: decided")
 
@@ -85,8 +86,10 @@ def coded(named, clf):
     number = {value: k for k, value in enumerate(known)}
     codes = np.array([number.get(value, -1) for value in named.tolist()])
     for value in {repr(v): v for v, k in zip(named.tolist(), codes, strict=True) if k < 0}.values():
-        unmarked = value is None or repr(value) == "nan" or value in ("", -1)
-        require(unmarked or value == clf.unlabeled, f"neither a class nor the marker: {value!r}")
+        unmarked = repr(value) in (repr(clf._labels.marker), "None", "nan")
+        require(
+            unmarked or value == clf._labels.marker, f"neither a class nor the marker: {value!r}"
+        )
     return codes
 
 

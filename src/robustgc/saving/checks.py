@@ -10,6 +10,12 @@ from robustgc.saving.files import MANIFEST
 from robustgc.saving.values import decoded
 
 
+def brief(failure: Exception) -> str:
+    """Return what an exception says, without what it quotes at length in the middle."""
+    text = str(failure)
+    return text if len(text) <= 300 else f"{text[:150]} ... {text[-150:]}"
+
+
 class Checked:
     """A manifest and arrays that are taken one by one; every refusal names the file.
 
@@ -47,7 +53,7 @@ class Checked:
         try:
             return decoded(self._about.get(key))
         except (ValueError, TypeError, OverflowError) as failure:
-            self.refuse(f"{key!r} cannot be read: {failure}")
+            self.refuse(f"{key!r} cannot be read: {brief(failure)}")
 
     def array(
         self,

@@ -15,7 +15,7 @@ from robustgc.estimators import RobustGC
 from robustgc.kept import Kept
 from robustgc.labels import Labels
 from robustgc.saving.answers import ROUNDING, check_answer, check_issues, in_share
-from robustgc.saving.checks import Checked
+from robustgc.saving.checks import Checked, brief
 from robustgc.saving.state import KINDS
 from robustgc.saving.values import array, decoded, decoded_record
 from robustgc.transduction import Certificate, Transduction
@@ -28,14 +28,14 @@ class Reading(Checked):
     def estimator(self) -> RobustGC:
         """Return the estimator as it was saved."""
         if self.value("class", str) != "RobustGC":
-            self.refuse(f"the class is {self._about['class']!r}; it must be 'RobustGC'")
+            self.refuse(f"the class is {self._about['class'][:200]!r}; it must be 'RobustGC'")
         made = self._unfitted()
         X = self._points(made.affinity == "precomputed")
         n = X.shape[0]
         classes = self._classes()
         K = len(classes)
         given = self.array("given", "int64", (n,), -1, K - 1)
-        made._labels = Labels(classes, given, self._scalar("marker"))
+        made._labels = Labels(classes, given, self._marker(classes))
         made._X, made._rows = X, None
         made._sizes = self.array("sample_weight", "float64", (n,), 0)
         made._shares = self._priors(K)
@@ -69,14 +69,14 @@ class Reading(Checked):
         odd = sorted(set(coded) ^ set(known))
         if odd:
             what = "unknown" if odd[0] in coded else "missing"
-            self.refuse(f"the parameter {odd[0]!r} is {what}")
+            self.refuse(f"the parameter {odd[0][:200]!r} is {what}")
         if coded["affinity"] not in tuple(KINDS):
             self.refuse(f"affinity is {str(coded['affinity'])[:200]}, no kind that can be saved")
         try:
             made = RobustGC(**{name: decoded(value) for name, value in coded.items()})
             made._check_parameters()
         except (ValueError, TypeError, OverflowError) as failure:
-            self.refuse(f"a parameter is not allowed: {failure}")
+            self.refuse(f"a parameter is not allowed: {brief(failure)}")
         return made
 
     def _points(self, square: bool) -> Any:
@@ -111,7 +111,7 @@ class Reading(Checked):
             try:
                 return CSR(indptr, indices, data)
             except (ValueError, TypeError) as failure:
-                self.refuse(f"the weights are no graph: {failure}", "points_indices.npy")
+                self.refuse(f"the weights are no graph: {brief(failure)}", "points_indices.npy")
         data, columns = self.array("points_data", "float64", entries), kind.get("columns")
         if kind.get("kind") != "sparse" or type(columns) is not int or columns < 1:
             self.refuse(f"points are {str(kind)[:200]}, which is no way to hold them")
@@ -119,14 +119,14 @@ class Reading(Checked):
             X = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns))
             X.check_format(full_check=True)  # an index out of range would be read as memory
         except (ValueError, OverflowError) as failure:
-            self.refuse(f"the entries are not in order: {failure}", "points_indices.npy")
+            self.refuse(f"the entries are not in order: {brief(failure)}", "points_indices.npy")
         return X
 
     def _classes(self) -> NDArray[Any]:
         try:
             classes = array(self._about.get("classes"))
         except (ValueError, TypeError, OverflowError) as failure:
-            self.refuse(f"the classes cannot be read: {failure}")
+            self.refuse(f"the classes cannot be read: {brief(failure)}")
         if len(classes) < 2 or not (classes[1:] > classes[:-1]).all():
             self.refuse(f"there are {len(classes)} classes; two or more are needed, ascending")
         return classes
@@ -151,7 +151,7 @@ class Reading(Checked):
                     raise ValueError(f"{str(component)[:200]} is no number of one component")
                 solved[component] = decoded_record(Certificate, record)
             except (ValueError, TypeError, OverflowError) as failure:
-                self.refuse(f"a certificate cannot be read: {failure}")
+                self.refuse(f"a certificate cannot be read: {brief(failure)}")
         return Transduction(
             self.array("f", "float64", (n, columns), finite=False),
             self.array("codes", "int64", (n,), -1, K - 1),
@@ -189,6 +189,13 @@ class Reading(Checked):
             self.refuse(f"{key!r} is {str(found)[:200]}; it must be one value")
         return found
 
+    def _marker(self, classes: NDArray[Any]) -> Any:
+        found = self._scalar("marker")
+        truth = isinstance(found, bool | np.bool_)  # True == 1, but True is not the class 1
+        if any(found == name and truth == isinstance(name, bool) for name in classes.tolist()):
+            self.refuse(f"'marker' is {str(found)[:200]!r}, which is a class; it must be no class")
+        return found
+
     def _landmarks(self, n: int, affinity: str) -> NDArray[np.int64] | None:
         if not self.has("landmarks"):
             return None
@@ -206,7 +213,7 @@ class Reading(Checked):
                 return Precomputed(check_weights(X))
             except (ValueError, TypeError) as failure:
                 file = "points.npy" if isinstance(X, np.ndarray) else "points_indices.npy"
-                self.refuse(f"the weights are no graph: {failure}", file)
+                self.refuse(f"the weights are no graph: {brief(failure)}", file)
         if kind == "rbf":
             width = about.get("sigma"), about.get("scale"), about.get("self_loops")
             if [type(value) for value in width] != [float, float, bool] or min(width[:2]) <= 0:
