@@ -3,13 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-debug test-mpi check format reproduce picture bench bench-noise bench-auto bench-other bench-queries bench-table1 bench-files bench-mpi bench-billion clean
+.PHONY: help demo test test-debug test-mpi fuzz check format reproduce picture bench bench-noise bench-auto bench-other bench-queries bench-table1 bench-files bench-mpi bench-billion clean
 
 help:
 	@echo "make demo     polblogs with 12 labels, 3 of them wrong: who copes?"
 	@echo "make test     the whole test suite"
 	@echo "make test-debug  the same with every index checked and fresh memory full of nonsense"
 	@echo "make test-mpi  the tests of engine='mpi', in .venv-mpi; the first time builds it (1 to 10 minutes)"
+	@echo "make fuzz     generated calls, files and models for MINUTES=5 with SEED=20260101"
 	@echo "make check    ruff (format and lint) and mypy --strict"
 	@echo "make format   let ruff rewrite the files"
 	@echo "make reproduce  every table and figure of the paper, beside its own numbers"
@@ -44,6 +45,12 @@ test-mpi: .venv-mpi/environment
 	. ./.venv-mpi/environment && ROBUSTGC_TEST_MPI=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 	  .venv-mpi/bin/python -m pytest -n 2 --dist loadfile tests/mpi src/robustgc/mpi \
 	  --ignore tests/mpi/test_agreement.py
+
+# Exits with 1 where something was found; each finding comes with a program that shows it.
+MINUTES ?= 5
+SEED ?= 20260101
+fuzz: .venv/dev
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
 check: .venv/dev
 	$(BIN)/ruff format --check .

@@ -35,7 +35,9 @@ def zipped(members, compression=zipfile.ZIP_DEFLATED):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", compression) as bundle:
         for name, content in members.items():
-            bundle.writestr(name, content)
+            member = zipfile.ZipInfo(name)  # without a date: the same case, the same bytes
+            member.compress_type = compression
+            bundle.writestr(member, content)
     return out.getvalue()
 
 
@@ -91,7 +93,7 @@ def npz_graph(rng, nodes, pairs, weight):
 
 def mtx(rng, nodes, pairs, weight):
     kind = pick(
-        rng, "real general", "real symmetric", "pattern symmetric", "integer general", "odd"
+        rng, "real symmetric", "pattern symmetric", "integer symmetric", "real general", "odd"
     )
     n, count = len(nodes), len(pairs)
     if chance(rng, 0.1):
@@ -166,9 +168,8 @@ def folder(rng, nodes, pairs, weight):
         "weights": "float64",
     }  # fmt: skip
     if chance(rng, 0.3):
-        parts |= {
-            k: v for k, v in _wrong_member(rng, {**parts, "shape": W.indptr}).items() if k in parts
-        }
+        wrong = _wrong_member(rng, {**parts, "shape": W.indptr, "format": W.indptr})
+        parts |= {name: values for name, values in wrong.items() if name in parts}
     if chance(rng, 0.2):
         key = pick(rng, *about)
         about[key] = pick(rng, None, -1, "x", 10**12, [], {}, 1.5)

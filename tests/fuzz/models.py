@@ -162,7 +162,8 @@ class Damaged:
             return
         if self.files != _models()[self.which] and not self.renewed:
             watch("load", _unseen, self.files, _models()[self.which])
-        watch("what was loaded", answers.consistent, result.estimator)
+        if set(result.estimator.reasons_.tolist()) <= answers.REASONS:  # the wording is free
+            watch("what was loaded", answers.consistent, result.estimator)
         watch("the issues", _issues, result)
         watch("columns", result.columns)
         fitted = result.estimator._X

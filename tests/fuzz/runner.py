@@ -97,7 +97,7 @@ class Worker:
 
     def _lost(self, what):
         """Return the record of a case that did not come back."""
-        self.close()
+        self._child.kill()
         self._errors.seek(0)
         said = (
             self._errors.read().decode("utf-8", "replace").partition("Extension modules")[0][-3000:]
@@ -116,15 +116,16 @@ class Worker:
         self._child.kill()
         self._child.wait()
         self._child.stdout.close()
+        self._errors.close()
 
 
-def run(kinds, seed, seconds, tell, first=0):
-    """Run new cases of the kinds, each with an equal share of the time."""
+def run(kinds, seed, seconds, tell, most=10**9):
+    """Run new cases of the kinds, each with an equal share of the time and at most so many."""
     tally = Tally()
     for kind in kinds:
         until = time.monotonic() + seconds / len(kinds)
-        number, again = first, set()
-        while time.monotonic() < until:
+        number, again = 0, set()
+        while time.monotonic() < until and tally.cases[kind] < most:
             worker = Worker(kind, seed, number)
             try:
                 while (record := worker.record(until)) is not None:
@@ -134,7 +135,7 @@ def run(kinds, seed, seconds, tell, first=0):
                         break
                     tally.add(kind, record, tell)
                     number = record["number"] + 1
-                    if record.get("lost"):
+                    if record.get("lost") or tally.cases[kind] >= most:
                         break
             finally:
                 worker.close()

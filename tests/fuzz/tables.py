@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.fuzz.draw import chance, exponents, pick, reach
 
-NAMES = ["a", "b", "c", "d", "e", "Zürich", "日本", "=1+1", "x y", "0", "1", "01", "NA", "node"]
+NAMES = ["a", "b", "c", "d", "e", "Zürich", "日本", "=1+1", "x_y", "0", "1", "01", "NA", "node"]
 
 
 def names(rng, n):
@@ -42,14 +42,14 @@ def text(rng, header, rows):
     if mark == " ":
         rows = [[field.replace(" ", "_") or "_" for field in row] for row in rows]
     lines = [mark.join(_quoted(rng, field, mark) for field in row) for row in rows]
-    if header and chance(rng, 0.7):
+    if header and chance(rng, 0.9):
         lines.insert(0, mark.join(header))
     if chance(rng, 0.1):
-        lines.insert(int(rng.integers(len(lines) + 1)), pick(rng, "# x", "% x", "", "   "))
+        lines.insert(int(rng.integers(len(lines) + 1)), pick(rng, "# x", "% x", "", ""))
     content = pick(rng, "\n", "\n", "\r\n").join(lines) + pick(rng, "\n", "\n", "")
     if chance(rng, 0.05):
         content = "\ufeff" + content
-    return content.encode(pick(rng, "utf-8", "utf-8", "utf-8", "latin-1"), "replace"), ending
+    return content.encode("latin-1" if chance(rng, 0.04) else "utf-8", "replace"), ending
 
 
 def edge_table(rng, nodes, pairs, weight):
@@ -69,7 +69,7 @@ def label_table(rng, nodes):
     rows = [[node, pick(rng, *pool)] for node in nodes if chance(rng, share)]
     rows += [[node, label] for node, label in zip(nodes, pool, strict=False)]
     rows = list({row[0]: row for row in rows}.values())
-    if chance(rng, 0.1):
+    if chance(rng, 0.07):
         rows.append(pick(rng, ["nobody", "x"], [nodes[0], "z"], ["", "x"], [nodes[-1], ""]))
     content, ending = text(rng, ["node", "label"], rows)
     return content, ending
