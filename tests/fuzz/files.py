@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import shutil
 import tempfile
 import zlib
@@ -135,7 +136,7 @@ class Command:
         if result.exit_code in (1, 3):
             message = said.rpartition("robustgc: ")[2]
             if wrong := of_message(message.strip(), texts):
-                raise BrokenError(f"{wrong.partition(':')[0]}: {message[:600]}")
+                raise BrokenError(f"{wrong.partition(':')[0]} ({_form(message)}): {message[:600]}")
         self._check_folder(folder, result.exit_code)
         return result.exit_code
 
@@ -164,6 +165,12 @@ class Command:
             lines.append(f"pathlib.Path({name!r}).write_bytes({content!r})")
         lines.append(f"CliRunner().invoke(app, {self.args!r}, catch_exceptions=False)")
         return "\n".join(lines)
+
+
+def _form(message):
+    """Return what messages of one origin have in common: no names, no numbers, no quotes."""
+    form = re.sub(r"'[^']*'|\"[^\"]*\"|[^ ]*[0-9./\\:][^ ]*", "_", message[:300])
+    return " ".join(form.split()[:9])
 
 
 def _quick(rng):
