@@ -31,7 +31,8 @@ from robustgc import (
     zhou,
     zhou_path,
 )
-from robustgc.commands.shared import described, machine
+from robustgc.commands.errors import described
+from robustgc.commands.shared import machine
 from robustgc.saving.model import save
 from samples import moons
 

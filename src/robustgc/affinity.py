@@ -6,10 +6,10 @@ points and fitted ones (`rows`), from which the out-of-sample extension is compu
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -194,8 +194,7 @@ class Kernel(Affinity):
     def weights(self) -> Weights:
         """Return the function's matrix, checked."""
         W = check_weights(self._matrix(self.X, self.X))
-        vars(self)["_unit"] = unit_of(W)  # what the property would find, from one more matrix
-        return _divided(W, self._unit)
+        return _divided(W, vars(self).setdefault("_unit", unit_of(W)))
 
     @cached_property
     def _unit(self) -> float:
@@ -255,7 +254,7 @@ def _divided(W: Weights, unit: float) -> Weights:
     if unit == 1:
         return W
     if isinstance(W, CSR):
-        return CSR(W.indptr, W.indices, None if W.data is None else W.data / unit)
+        return replace(W, data=cast(Array, W.data) / unit)
     return W / unit
 
 

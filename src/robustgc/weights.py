@@ -287,8 +287,8 @@ def unit_of(W: Weights) -> float:
 def warn_of_faint_links(count: int, n_components: int) -> None:
     """Say that `separated` has left links out."""
     warn(
-        f"{count} links are fainter than {NEGLIGIBLE:g} of the degrees of their nodes, which "
-        "double precision cannot tell from no link: they were left out, and the graph has "
-        f"{n_components} components. If they should count, bring the weights to a common scale, "
-        "for instance by their logarithms or ranks."
+        f"Left out {count} link{'s' * (count != 1)} fainter than {NEGLIGIBLE:g} of the degrees of "
+        "its nodes, which double precision cannot tell from none; the graph has "
+        f"{n_components} components. If such links should count, bring the weights to a common "
+        "scale, for instance by their logarithms or ranks."
     )

@@ -17,7 +17,7 @@ from robustgc.mpi.fitting import fit_codes
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import world
 
-warnings.filterwarnings("ignore", ".*links are fainter")
+warnings.filterwarnings("ignore", "Left out .* fainter")
 
 
 def cuts(way, n, size, labelled):

@@ -141,7 +141,7 @@ def several(tmp_path_factory):
 def few(tmp_path_factory):
     folder = tmp_path_factory.mktemp("few")
     answer(folder, "pieces", pieces(19), 90)
-    with pytest.warns(UserWarning, match="links are fainter"):
+    with pytest.warns(UserWarning, match="Left out .* fainter"):
         answer(folder, "faint", faint(21), 90)
     answer(folder, "weighted-paper", weighted(5), 40, eta=0.9, n_modes=1)
     answer(folder, "folds", blocks(2400, 3, 31), 600)  # too many to leave out one by one

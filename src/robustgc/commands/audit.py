@@ -43,7 +43,7 @@ def audit(
     )  # fmt: skip
     shared.check_usage(asked)
     shared.check_excel(excel, output)
-    with shared.guarded(max_size):
+    with shared.guarded(max_size, quiet):
         from robustgc.io.writing import check_table, print_table, write_table
 
         if output is not None:

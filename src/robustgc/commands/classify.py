@@ -69,13 +69,13 @@ def classify(
             shared.stop("--excel does not go with --engine mpi; convert the table after it.", 2)
         from robustgc.commands.spread import classify as spread
 
-        with shared.guarded(max_size):
+        with shared.guarded(max_size, quiet):
             spread(asked, output, report, save, merge, as_json, quiet)
         return
     if merge:
         shared.stop("--merge is for --engine mpi; on one machine -o is one file.", 2)
     shared.check_usage(asked)
-    with shared.guarded(max_size):
+    with shared.guarded(max_size, quiet):
         check_apart([edges, points, Path(labels)], [output, report, save])
         _check_targets(output, report, save)
         answer = shared.answered(asked, quiet)

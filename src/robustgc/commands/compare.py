@@ -68,7 +68,7 @@ def compare(
     )  # fmt: skip
     shared.check_usage(asked)
     options = _options(asked, models, sizes, noise, repeats, seed)
-    with shared.guarded(max_size):
+    with shared.guarded(max_size, quiet):
         _check_folder(out)
         found = _compared(asked, options, quiet)
         for note in found.notes:

@@ -28,7 +28,7 @@ def convert(
     file beside them that ends in .names.csv.
     """
     shared.check_way(symmetrise)
-    with shared.guarded(max_size):
+    with shared.guarded(max_size, quiet):
         from robustgc.io.graph_files import read_graph
         from robustgc.io.graph_writing import check_graph, write_graph
 

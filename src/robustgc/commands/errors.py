@@ -1,7 +1,9 @@
-"""Errors of the operating system in words."""
+"""What goes wrong in words, and the exit code for it."""
 
 import errno
 import os
+
+WRONG_INPUT, WRONG_USAGE, NO_CONVERGENCE, STOPPED = 1, 2, 3, 130
 
 
 def of_system(error: OSError) -> str:
@@ -22,3 +24,33 @@ def of_system(error: OSError) -> str:
     }
     cure = next((text for numbers, text in cures.items() if error.errno in numbers), None)
     return f"{where}: {error.strerror}. {cure or 'Check the disk and the network, and run again.'}"
+
+
+def described(error: BaseException) -> tuple[str, int] | None:
+    """Return what to tell the user of an error, and the exit code; None: it is a fault of ours."""
+    from robustgc.outcome import NotConvergedError
+
+    if isinstance(error, NotConvergedError):
+        return str(error), NO_CONVERGENCE
+    if isinstance(error, KeyboardInterrupt):
+        return "stopped; nothing was written.", STOPPED
+    if isinstance(error, MemoryError):
+        what = str(error).strip().rstrip(".") or "the work does not fit into what is free"
+        text = f"not enough memory: {what}."
+        if ". " not in what:  # else it is ours, and says what to do
+            text += (
+                " `robustgc info` says what a graph needs; close other programs, use a machine "
+                "with more memory, or spread the graph with --engine mpi."
+            )
+    elif isinstance(error, OSError):
+        text = of_system(error)
+    elif isinstance(error, UnicodeError):
+        text = (
+            f"a text is not what it should be: {error}. Write files as UTF-8, and rename files and "
+            "labels with characters that have no UTF-8."
+        )
+    elif isinstance(error, ValueError | TypeError | NotImplementedError | ArithmeticError):
+        text = str(error).strip() or f"{type(error).__name__} without a word. Please report it."
+    else:
+        return None
+    return text, WRONG_INPUT

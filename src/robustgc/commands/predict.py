@@ -28,7 +28,7 @@ def predict(
     whether the model reaches the point at all. A point far from all others has no label.
     """
     shared.check_excel(excel, output)
-    with shared.guarded(max_size):
+    with shared.guarded(max_size, quiet):
         from robustgc.io.point_files import read_points
         from robustgc.io.writing import check_table, print_table, write_table
         from robustgc.result import load

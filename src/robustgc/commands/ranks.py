@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from robustgc.commands import shared
+from robustgc.commands.errors import WRONG_INPUT, described
 
 _SIZE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")  # how many ranks mpiexec says it has started
 
@@ -55,7 +56,7 @@ def on_ranks(quiet: bool) -> Iterator[Ranks]:
         comm = world()
     except MissingMPIError as error:
         if launched:  # rank 0 tells it
-            raise typer.Exit(shared.WRONG_INPUT) from None
+            raise typer.Exit(WRONG_INPUT) from None
         shared.stop(str(error))
     _check_size(comm, launched)
     ending, ranks = Ending(comm), Ranks(comm, quiet)
@@ -69,9 +70,9 @@ def on_ranks(quiet: bool) -> Iterator[Ranks]:
     except typer.Exit:  # of bad usage, which all ranks have seen
         raise
     except (Exception, KeyboardInterrupt) as error:
-        text, code = shared.described(error) or (f"{type(error).__name__}: {error}", 1)
+        text, code = described(error) or (f"{type(error).__name__}: {error}", 1)
         everywhere = ending.everywhere()
-        if shared.described(error) is None and (ranks.first or not everywhere):
+        if described(error) is None and (ranks.first or not everywhere):
             traceback.print_exc()
         if not everywhere:
             ending.stop_all(text, code)
@@ -84,7 +85,7 @@ def _check_size(comm: Any, launched: int | None) -> None:
     told = next((os.environ[name] for name in _SIZE if name in os.environ), "1")
     if launched is not None and told.isdigit() and int(told) != comm.size:
         if launched:
-            raise typer.Exit(shared.WRONG_INPUT)
+            raise typer.Exit(WRONG_INPUT)
         shared.stop(
             f"mpiexec has started {told} ranks, but mpi4py knows of {comm.size}: they belong to "
             "different MPIs. Use the mpiexec of the MPI that mpi4py was built with."

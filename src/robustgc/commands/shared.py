@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,9 +17,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.console import Console
 
-from robustgc.commands.errors import of_system
-
-WRONG_INPUT, WRONG_USAGE, NO_CONVERGENCE, STOPPED = 1, 2, 3, 130
+from robustgc.commands.errors import WRONG_INPUT, WRONG_USAGE, described
 
 Edges = Annotated[
     Path | None,
@@ -229,47 +228,18 @@ def _checked_size(text: str | None) -> str | None:
 
 
 @contextmanager
-def guarded(max_size: str | None = None) -> Iterator[None]:
+def guarded(max_size: str | None = None, quiet: bool = False) -> Iterator[None]:
     """Turn what goes wrong into one line and an exit code; files may have `max_size` bytes."""
     try:
         from robustgc.io.limits import allowing
 
-        with allowing(max_size):
+        with allowing(max_size), warnings.catch_warnings():
+            warnings.showwarning = lambda text, *_, **__: say(f"warning: {text}", quiet)
             yield
     except (Exception, KeyboardInterrupt) as error:
         if (told := described(error)) is None:
             raise
         stop(*told)
-
-
-def described(error: BaseException) -> tuple[str, int] | None:
-    """Return what to tell the user of an error, and the exit code; None: it is a fault of ours."""
-    from robustgc.outcome import NotConvergedError
-
-    if isinstance(error, NotConvergedError):
-        return str(error), NO_CONVERGENCE
-    if isinstance(error, KeyboardInterrupt):
-        return "stopped; nothing was written.", STOPPED
-    if isinstance(error, MemoryError):
-        what = str(error).strip().rstrip(".") or "the work does not fit into what is free"
-        text = f"not enough memory: {what}."
-        if ". " not in what:  # else it is ours, and says what to do
-            text += (
-                " `robustgc info` says what a graph needs; close other programs, use a machine "
-                "with more memory, or spread the graph with --engine mpi."
-            )
-    elif isinstance(error, OSError):
-        text = of_system(error)
-    elif isinstance(error, UnicodeError):
-        text = (
-            f"a text is not what it should be: {error}. Write files as UTF-8, and rename files and "
-            "labels with characters that have no UTF-8."
-        )
-    elif isinstance(error, ValueError | TypeError | NotImplementedError | ArithmeticError):
-        text = str(error).strip() or f"{type(error).__name__} without a word. Please report it."
-    else:
-        return None
-    return text, WRONG_INPUT
 
 
 def say(text: str, quiet: bool = False) -> None:
