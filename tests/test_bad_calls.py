@@ -144,7 +144,7 @@ def test_update_needs_a_mapping(fitted, changes):
         ({2: {}}, "{} is not a class"),
         ({2: ([],)}, r"\(\[\],\) is not a class"),
         ({2: np.array([3])}, r"array\(\[3\]\) is not a class"),
-        ({2: "x" * 5000}, r"'x{199}\.\.\. is not a class"),
+        ({2: "x" * 5000}, r"'x{197}\.\.\.' \(5000 characters\) is not a class"),
         ({2: object}, "<class 'object'> is not a class"),
     ],
 )

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from robustgc.commands import shared
+from robustgc.commands.errors import WRONG_USAGE
 from robustgc.commands.shared import Question
 
 
@@ -101,7 +102,7 @@ def _options(
     try:
         check_options(**found, with_points=asked.points is not None)
     except ValueError as error:
-        shared.stop(str(error), shared.WRONG_USAGE)
+        shared.stop(str(error), WRONG_USAGE)
     return found
 
 
@@ -111,7 +112,7 @@ def _numbers(option: str, text: str) -> list[float]:
     except ValueError:
         shared.stop(
             f"{option} {text} is not a list of numbers; give percents such as 1,5,10.",
-            shared.WRONG_USAGE,
+            WRONG_USAGE,
         )
 
 

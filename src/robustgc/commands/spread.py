@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from robustgc.commands import shared
+from robustgc.commands.errors import WRONG_USAGE
 from robustgc.commands.ranks import Ranks, on_ranks
 from robustgc.commands.shared import Question
 
@@ -40,25 +41,25 @@ def check_usage(
         shared.stop(
             "--points does not go with --engine mpi, which reads graphs: make one of the points "
             "first, and give it as EDGES.",
-            shared.WRONG_USAGE,
+            WRONG_USAGE,
         )
     shared.check_usage(asked)
     if report is not None:
         shared.stop(
             f"--report does not go with --engine mpi: a page needs the whole graph in one place. "
             f"{after}",
-            shared.WRONG_USAGE,
+            WRONG_USAGE,
         )
     if save is not None:
         shared.stop(
             f"--save does not go with --engine mpi: a model holds the whole graph. {after}",
-            shared.WRONG_USAGE,
+            WRONG_USAGE,
         )
     if output is None:
         shared.stop(
             "--engine mpi needs -o: a folder, to which every rank writes its part, or with --merge "
             "a .csv or .parquet file.",
-            shared.WRONG_USAGE,
+            WRONG_USAGE,
         )
 
 
