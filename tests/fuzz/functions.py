@@ -238,7 +238,7 @@ class Issues(Plain):
     def run(self, watch, folder):
         found = watch("issues", robustgc.find_label_issues, self.W, self.y, **self.options)
         if found is not FAILED:
-            watch("the table", lambda: (str(found), list(found), pd.DataFrame(found.columns())))
+            watch("the table", lambda: (str(found), list(found), found.columns()))
 
 
 class Estimated(Plain):

@@ -37,6 +37,7 @@ def _binary(rng, n, d):
 
 def kernel(A, B):
     """Return a kernel of one's own."""
+    A, B = (part.toarray() if sp.issparse(part) else part for part in (A, B))
     return 1.0 / (1.0 + np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2))
 
 

@@ -33,6 +33,8 @@ def of_error(error, texts=()):
         return None  # scikit-learn's own words for its own rules
     if isinstance(error, OSError) and error.filename is not None:
         return None
+    if isinstance(error, TypeError) and "got an unexpected keyword" in str(error):
+        return None  # Python's own words for an argument that there is not
     return of_message(str(error), texts)
 
 
