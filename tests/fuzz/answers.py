@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from robustgc import CSR, RobustGC
+from robustgc import CSR, BelkinGC, RobustGC
 from robustgc.landmarks import EXTENDED, OUT_OF_REACH
 from robustgc.saving.model import load, save
 from robustgc.transduction import DECIDED, ISOLATED, NO_LABEL, ONE_CLASS, TIE
@@ -15,6 +15,7 @@ from tests.fuzz.verdict import BrokenError
 
 ANSWERED, NOTHING = [DECIDED, ONE_CLASS, EXTENDED], [NO_LABEL, ISOLATED, OUT_OF_REACH]
 REASONS = {*ANSWERED, *NOTHING, TIE}
+NOISE = 1e-10  # beside labels of 1: decision values below it are rounding errors
 ROUNDING = 1e-7  # a margin below this share of the largest value is a tie
 
 
@@ -185,6 +186,8 @@ def containers(asked, folder):
     case = asked.case
     if case.plain is None or not case.graph or np.asarray(case.plain).shape[0] > 300:
         return
+    if isinstance(asked.clf, BelkinGC):  # of eigenvalues that repeat any vectors may be the first
+        return
     W = np.asarray(case.plain)
     tol = _tolerance(asked)
     eta = case.options.get("eta")
@@ -207,7 +210,9 @@ def agree(a, b, room, kind):
         if not known.any():
             continue
         X, Y = X[:, known], Y[:, known]
-        top = max(np.abs(X).max(), np.abs(Y).max()) or 1.0
+        top = max(np.abs(X).max(), np.abs(Y).max())
+        if top < NOISE:  # the labels cancel: all that is left is rounding
+            continue
         worst = np.abs(X / top - Y / top).max()
         require(
             worst <= room, f"f_ differs by a share: {worst:.2g} of the largest, dense and {kind}"
