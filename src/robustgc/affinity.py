@@ -6,21 +6,20 @@ points and fitted ones (`rows`), from which the out-of-sample extension is compu
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from robustgc.blocked import GaussianOperator, gaussian
-from robustgc.csr import CSR
 from robustgc.neighbours import approximate, approximates
 from robustgc.points import Points, k_smallest
 from robustgc.quoting import quoted
 from robustgc.structure import check_sparse
-from robustgc.weights import Array, Weights, check_weights, unit_of
+from robustgc.weights import Array, Weights, check_weights, divided, unit_of
 
 KINDS = ("rbf", "knn", "precomputed")
 DENSE = 5000  # points up to which the Gaussian weights are stored, in 200 MB
@@ -194,7 +193,7 @@ class Kernel(Affinity):
     def weights(self) -> Weights:
         """Return the function's matrix, checked."""
         W = check_weights(self._matrix(self.X, self.X))
-        return _divided(W, vars(self).setdefault("_unit", unit_of(W)))
+        return divided(W, vars(self).setdefault("_unit", unit_of(W)))
 
     @cached_property
     def _unit(self) -> float:
@@ -218,7 +217,7 @@ class Precomputed(Affinity):
 
     def weights(self) -> Weights:
         """Return the weights as given, in a unit that double precision can bear."""
-        return _divided(self.W, self._unit)
+        return divided(self.W, self._unit)
 
     def rows(self, X_new: Any) -> tuple[Weights, Array]:
         """Return the rows as given; a new point has the self-loop that all fitted nodes have."""
@@ -250,14 +249,6 @@ def typical_distance(X: Any, ann: object = False) -> float:
     return sigma
 
 
-def _divided(W: Weights, unit: float) -> Weights:
-    if unit == 1:
-        return W
-    if isinstance(W, CSR):
-        return replace(W, data=cast(Array, W.data) / unit)
-    return W / unit
-
-
 def _checked_rows(K: Any) -> Weights:
     """Refuse weights to new points that no kernel gives."""
     if sp.issparse(K):
@@ -280,7 +271,7 @@ def _in_unit(K: Weights, unit: float) -> Weights:
             f"Weights between new points and nodes reach {largest:.3g}, beyond all measure "
             "relative to those of the graph. Give both in the same unit."
         )
-    return _divided(K, unit)
+    return divided(K, unit)
 
 
 def _positive(name: str, value: object) -> float:

@@ -18,7 +18,7 @@ from robustgc.elimination import harmonic_values
 from robustgc.graph import SMALL, Graph
 from robustgc.outcome import Apply, NotConvergedError, Solution
 from robustgc.solve import conjugate_gradients, factorised, relative_residual
-from robustgc.weights import Array, Operator, Weights
+from robustgc.weights import Array, Operator, Weights, divided
 
 PROBE = 150  # plain steps before multigrid is the better bet
 SIEGE = 5000  # plain steps where there is nothing else
@@ -50,8 +50,13 @@ def dirichlet(graph: Graph, given: NDArray[np.bool_], values: Array, tol: float)
     if not free.size:
         return Solution(f, 0.0)
     held = np.asarray(graph._A @ np.column_stack([f, given]))[free]
-    pull, hold = held[:, :-1], held[:, -1]
-    system = _System(_between(graph, free), graph._o[free], hold, pull)
+    # Inverses of tiny weights overflow: a power of two in the middle of them becomes 1.
+    o = graph._o[free]
+    extreme = not (1e-100 < o.min() and o.max() < 1e100) and not isinstance(graph._A, Operator)
+    unit = 2.0 ** np.round((np.log2(o.min()) + np.log2(o.max())) / 2) if extreme else 1.0
+    pull, hold = held[:, :-1] / unit, held[:, -1] / unit
+    A = _between(graph, free)
+    system = _System(A if unit == 1 else divided(A, unit), o / unit, hold, pull)
     if free.size <= SMALL:
         A = system.A.toarray() if sp.issparse(system.A) else np.asarray(system.A)
         f[free] = harmonic_values(A, hold, pull)

@@ -1,9 +1,12 @@
 """The reproducing kernel of Remark 2: the pseudo-inverse of the normalised Laplacian."""
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from robustgc.graph import SMALL, Graph
+from robustgc.quoting import quoted
 from robustgc.solve import solve_shifted
 from robustgc.spectrum import full_spectrum
 from robustgc.weights import Array
@@ -24,10 +27,7 @@ def node_kernel(graph: Graph, i: ArrayLike, j: ArrayLike) -> Array:
     >>> node_kernel(Graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), 0, [0, 1, 2])
     array([[ 0.625 , -0.1767767, -0.375 ]])
     """
-    rows, cols = (np.atleast_1d(np.asarray(nodes)) for nodes in (i, j))
-    for nodes in (rows, cols):
-        if nodes.dtype.kind not in "iu" or nodes.min() < 0 or nodes.max() >= graph.n:
-            raise ValueError(f"Nodes must be integers from 0 to {graph.n - 1}; got {nodes}.")
+    rows, cols = _nodes(graph, i), _nodes(graph, j)
     if graph.n <= SMALL:
         spectrum = full_spectrum(graph)
         V = spectrum.vectors[:, 1:]
@@ -35,3 +35,14 @@ def node_kernel(graph: Graph, i: ArrayLike, j: ArrayLike) -> Array:
     units = np.zeros((graph.n, cols.size))
     units[cols, np.arange(cols.size)] = 1.0
     return np.asarray(solve_shifted(graph, units, 0.0, tol=1e-12).f[rows])
+
+
+def _nodes(graph: Graph, given: ArrayLike) -> NDArray[Any]:
+    nodes = np.atleast_1d(np.asarray(given))
+    whole = nodes.ndim == 1 and nodes.size > 0 and nodes.dtype.kind in "iu"
+    if not whole or nodes.min() < 0 or nodes.max() >= graph.n:
+        raise ValueError(
+            f"Nodes must be integers from 0 to {graph.n - 1}, one or a list of them; got "
+            f"{quoted(given)}."
+        )
+    return nodes

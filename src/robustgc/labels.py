@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
 from robustgc.label_types import equal_to, is_missing, of_one_type, one_dimensional, typed_values
+from robustgc.quoting import quoted
 from robustgc.weights import Array
 
 
@@ -119,9 +120,9 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
     classes, inverse = np.unique(given, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"The labels have 1 class only, {classes[0].item()!r}, on {len(given)} of {n_nodes} "
-            "nodes. At least two classes are needed. (-1, None, NaN and '' mean unlabelled; choose "
-            "another marker with unlabeled= if one of them is a class.)"
+            f"The labels have 1 class only, {quoted(classes[0].item())}, on {len(given)} of "
+            f"{n_nodes} nodes. At least two classes are needed. (-1, None, NaN and '' mean "
+            "unlabelled; choose another marker with unlabeled= if one of them is a class.)"
         )
     codes = np.full(n_nodes, -1, dtype=np.int64)
     codes[~missing] = inverse.ravel()

@@ -29,6 +29,7 @@ from robustgc.weights import Array
 
 # ZhouGC's matrix is singular to working precision for a gamma below.
 NEAR_ROUNDING = 1e-6
+LARGEST = 1e100  # label, whose square double precision still holds
 
 
 def robust(
@@ -252,6 +253,9 @@ def _label_columns(graph: Graph, y: ArrayLike) -> Array:
             f"y has shape {Y.shape} but the graph has {graph.n} nodes; it must be ({graph.n},) or "
             f"({graph.n}, columns), with 0 for unlabelled nodes."
         )
-    if not np.isfinite(Y).all():
-        raise ValueError("y contains NaN or infinity; use +1, -1 and 0 for unlabelled.")
+    if not (np.abs(Y) <= LARGEST).all():
+        raise ValueError(
+            f"y contains NaN, infinity, or numbers beyond {LARGEST:g}; use +1, -1 and 0 for "
+            "unlabelled."
+        )
     return Y.astype(float)

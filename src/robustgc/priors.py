@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from robustgc.labels import Labels
-from robustgc.quoting import quoted
+from robustgc.quoting import listed, quoted
 from robustgc.transduction import DECIDED, TIE, Transduction, decide
 from robustgc.weights import Array
 
@@ -151,8 +151,8 @@ def check_priors(priors: Any, labels: Labels) -> Array | None:
         unknown = [name for name in priors if name not in classes]
         if missing or unknown:
             raise ValueError(
-                f"priors must have one share for each of the classes {classes}; missing: "
-                f"{missing or 'none'}, unknown: {unknown or 'none'}."
+                f"priors must have one share for each of the classes {listed(classes)}; missing: "
+                f"{listed(missing) or 'none'}, unknown: {listed(unknown) or 'none'}."
             )
         priors = [priors[name] for name in classes]
     try:
@@ -165,13 +165,13 @@ def check_priors(priors: Any, labels: Labels) -> Array | None:
     if shares.shape != (len(classes),):
         raise ValueError(
             f"priors has shape {shares.shape}; it must be ({len(classes)},), one share for each of "
-            f"the classes {classes}."
+            f"the classes {listed(classes)}."
         )
     total = float(shares.sum())
     if not np.isfinite(shares).all() or (shares <= 0).any() or abs(total - 1) > 1e-6:
         raise ValueError(
-            f"priors are {shares.tolist()} and sum to {total:g}; they must be positive and sum "
-            "to 1."
+            f"priors are {quoted(shares.tolist())} and sum to {total:g}; they must be positive and "
+            "sum to 1."
         )
     return shares / total
 

@@ -284,6 +284,17 @@ def unit_of(W: Weights) -> float:
     return float(2.0 ** np.round(middle))
 
 
+def divided(W: Weights, unit: float) -> Weights:
+    """Return weights in another unit; not an operator's."""
+    if unit == 1:
+        return W
+    if isinstance(W, CSR):
+        return CSR(W.indptr, W.indices, None if W.data is None else W.data / unit)
+    if sp.issparse(W):  # scipy would multiply by 1 / unit, which may overflow
+        return sp.csr_array((W.data / unit, W.indices, W.indptr), shape=W.shape)
+    return W / unit
+
+
 def warn_of_faint_links(count: int, n_components: int) -> None:
     """Say that `separated` has left links out."""
     warn(
