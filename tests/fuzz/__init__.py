@@ -6,6 +6,7 @@ same seed runs one of them again. A case is made from its kind, the seed and its
 Where is ...?
 
 graphs, points, labels   what calls are made of: add a generator to the dictionary of its file
+functions, objects       cases of functions: of the paper, and on the user's own objects
 calls, answers           one case of a call, and what must hold of its answer
 tables, binaries, files  what files are made of; one case of a command on files
 models                   saved models, damaged

@@ -193,6 +193,12 @@ def containers(asked, folder):
     tol = _tolerance(asked)
     eta = case.options.get("eta")
     room = (1e-6 + 10 * min(tol, 1e-3)) / (1 - eta if isinstance(eta, float) else 0.1)
+    if isinstance(asked.clf, RobustGC) and not (
+        isinstance(eta, float) and "n_modes" in case.options
+    ):
+        # The choice also weighs least squares on the first modes, and of eigenvalues that repeat
+        # (a complete graph) any vectors may be the first: 0.4 % on 60 nodes, by 1e-14 when fixed.
+        room = 0.02
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", ResidualWarning)
         fits = [_again(asked, X) for X in (W, sp.csr_array(W), CSR.from_scipy(sp.csr_array(W)))]

@@ -67,3 +67,10 @@ def call(name, args, options):
     """Return the source of a call."""
     given = [*map(source, args), *(f"{key}={source(value)}" for key, value in options.items())]
     return f"{name}({', '.join(given)})"
+
+
+class Plain:
+    """A case without anything of its own: lines of a program, and nothing is checked twice."""
+
+    def program(self):
+        return IMPORTS + "\n".join(self.lines())
