@@ -15,6 +15,7 @@ from robustgc.weights import NEGLIGIBLE, Array, Operator, Weights, check_weights
 # Up to here one full eigendecomposition takes about a second and answers everything.
 SMALL = 1500
 KINDS = ("normalized", "combinatorial")
+LEAST = 1e-305  # of the degrees; below 2e-308 numbers lose digits
 
 _Result = TypeVar("_Result")
 
@@ -56,6 +57,11 @@ class Graph(NodeValues):
 
     def __init__(self, W: ArrayLike | Weights) -> None:
         self._build(check_weights(W))
+        if 0 < self.d.max() < LEAST:
+            raise ValueError(
+                f"The largest degree is {self.d.max():.3g}, where double precision has next to no "
+                "digits left. Multiply all weights by 1e300; their scale does not matter."
+            )
         _check_connected(self)
 
     @classmethod

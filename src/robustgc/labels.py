@@ -52,6 +52,7 @@ class Labels:
             return self.classes[codes]
         fits = np.result_type(self.classes.dtype, np.asarray(self.marker).dtype)
         numeric = self.classes.dtype.kind in "iuf" and fits.kind in "if" and self._exact_as(fits)
+        numeric &= not isinstance(self.marker, bool | np.bool_)  # True would become class 1
         text = self.classes.dtype.kind == "U" and isinstance(self.marker, str)
         named = np.full(codes.shape, self.marker, dtype=fits if numeric or text else object)
         named[codes >= 0] = self.classes[codes[codes >= 0]]

@@ -220,7 +220,7 @@ def belkin(
         labelled = column != 0
         fit = np.linalg.lstsq(basis.vectors[labelled], column[labelled], rcond=None)
         f[:, k] = basis.vectors @ fit[0]
-    return Solution(f.reshape(Y.shape), basis.residual)
+    return reported(Solution(f.reshape(Y.shape), basis.residual), 1e-6)
 
 
 def condition_bound(graph: Graph, gamma: float, *, positive_semidefinite: bool = False) -> float:
