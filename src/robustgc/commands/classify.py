@@ -1,5 +1,6 @@
 """`robustgc classify`: labels for everything, from files."""
 
+import itertools
 import os
 import shlex
 import sys
@@ -93,22 +94,22 @@ def classify(
 
 
 def check_apart(inputs: list[Path | None], outputs: list[Path | None]) -> None:
-    """Refuse to write what is read, and two outputs in one place."""
+    """Refuse to write what is read."""
     read = {os.path.realpath(path) for path in inputs if path is not None}
-    written: list[tuple[Path, Path]] = []
     for path in outputs:
-        if path is None:
-            continue
-        real = Path(os.path.realpath(path))
-        if str(real) in read:
+        if path is not None and os.path.realpath(path) in read:
             raise ValueError(f"{path} is what is read, so it is not written. Choose another name.")
-        for other, there in written:
-            if real == there or real in there.parents or there in real.parents:
-                raise ValueError(
-                    f"{path} and {other} are the same place, or one lies in the other; every "
-                    "output needs a place of its own. Choose another name."
-                )
-        written.append((path, real))
+
+
+def _check_places(*outputs: Path | None) -> None:
+    """Refuse two outputs in one place: the later one would replace the other."""
+    for path, other in itertools.combinations([path for path in outputs if path is not None], 2):
+        one, two = Path(os.path.realpath(path)), Path(os.path.realpath(other))
+        if one.is_relative_to(two) or two.is_relative_to(one):
+            raise ValueError(
+                f"{path} and {other} are the same place, or one lies in the other; every output "
+                "needs a place of its own. Choose another name."
+            )
 
 
 def _check_targets(output: Path | None, report: Path | None, save: Path | None) -> None:
@@ -117,6 +118,7 @@ def _check_targets(output: Path | None, report: Path | None, save: Path | None) 
     from robustgc.io.writing import check_table
     from robustgc.saving.files import place
 
+    _check_places(output, report, save)
     if output is not None:
         check_table(output)
     if report is not None:
