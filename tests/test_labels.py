@@ -226,3 +226,11 @@ def test_text_of_mixed_widths_is_not_cut():
     assert set(flipped.tolist()) <= {"a", "b", "chartreuse"}
     every = [flip(["a"], 1, ["a", "red"], np.random.default_rng(s))[0][0] for s in range(2, 5)]
     assert every == ["red"] * 3
+
+
+def test_a_marker_that_equals_a_class_is_refused_and_others_stay_themselves():
+    with pytest.raises(ValueError, match="unlabeled=True equals a class in Python"):
+        encode([1, 2, 1], n_nodes=3, unlabeled=True)
+    labels = encode([3, 2, None], n_nodes=3, unlabeled=True)
+    assert labels.names(np.array([0, 1, -1])).tolist() == [2, 3, True]
+    assert labels.names(np.array([-1]))[0] is True

@@ -125,6 +125,11 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
             f"{n_nodes} nodes. At least two classes are needed. (-1, None, NaN and '' mean "
             "unlabelled; choose another marker with unlabeled= if one of them is a class.)"
         )
+    if unlabeled is not None and any(name == unlabeled for name in classes.tolist()):
+        raise ValueError(
+            f"unlabeled={quoted(unlabeled)} equals a class in Python, so that answers could not "
+            "tell one from the other. Choose another marker, such as -1, None or ''."
+        )
     codes = np.full(n_nodes, -1, dtype=np.int64)
     codes[~missing] = inverse.ravel()
     return Labels(classes, codes, _marker(values, missing, classes, unlabeled))
