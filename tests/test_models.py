@@ -251,7 +251,7 @@ def test_gamma_must_be_positive_and_finite(gamma):
     [
         (np.ones(3), ValueError, r"shape \(3,\) but the graph has 4 nodes"),
         (np.ones((4, 2, 2)), ValueError, r"shape \(4, 2, 2\)"),
-        ([1, np.nan, 0, 0], ValueError, "NaN or infinity"),
+        ([1, np.nan, 0, 0], ValueError, "NaN, infinity, or numbers beyond"),
         (["a", "b", "", ""], TypeError, r"\+1, -1, 0"),
     ],
 )

@@ -130,8 +130,8 @@ def test_weights_of_another_length_and_of_one_class():
         ([0.5, 0.5, 0.0], "must be positive"),
         ([0.7, 0.5, -0.2], "must be positive"),
         ([0.5, 0.5, np.nan], "must be positive"),
-        ({0: 0.5, 1: 0.5}, r"missing: \[2\], unknown: none"),
-        ({0: 0.5, 1: 0.2, 2: 0.2, 7: 0.1}, r"missing: none, unknown: \[7\]"),
+        ({0: 0.5, 1: 0.5}, r"missing: 2, unknown: none"),
+        ({0: 0.5, 1: 0.2, 2: 0.2, 7: 0.1}, r"missing: none, unknown: 7"),
         ("equal", "priors='equal' is not allowed"),
     ],
 )

@@ -85,7 +85,7 @@ def test_shift_zero_is_the_pseudo_inverse(W):
 
 @pytest.mark.parametrize("tol", [0.0, -1e-8, 1.0, np.nan])
 def test_a_tolerance_that_asks_for_nothing_is_refused(tol):
-    with pytest.raises(ValueError, match=r"tol=.* must be above 0 and at most 0.01"):
+    with pytest.raises(ValueError, match=r"tol=.* must be above 0, at most 0.01"):
         solve_shifted(Graph(graphs.complete(4)), np.ones(4), 1.0, tol=tol)
 
 

@@ -28,7 +28,7 @@ def checked_model(eta: Any, n_modes: Any, class_weight: Any) -> Model:
     if not automatic and not LEAST_ETA <= as_number(eta) < 1:
         raise ValueError(
             f"eta={quoted(eta)} is not allowed; it must be 'auto' or strictly between 0 and 1 "
-            "(1e-100 or more), since gamma = eta * lambda_q must be below lambda_q (Theorem 1). "
+            "(1e-250 or more), since gamma = eta * lambda_q must be below lambda_q (Theorem 1). "
             "The paper's parameter-free choice is 0.9."
         )
     chosen = isinstance(n_modes, str) and n_modes == "auto"

@@ -132,7 +132,7 @@ def as_number(value: object) -> float:
         return float("inf")
 
 
-LEAST_ETA = 1e-100  # squares of decision values, which are about as large, vanish below
+LEAST_ETA = 1e-250  # gamma = eta * lambda_1 loses digits where it is below 1e-308
 
 
 def check_tol(tol: object) -> float:
@@ -149,7 +149,7 @@ def check_share(eta: object) -> float:
     if not LEAST_ETA <= number < 1:
         raise ValueError(
             f"eta = {quoted(eta)} is not allowed; it must be a number strictly between 0 and 1, "
-            "since gamma = eta * lambda_1 must be below lambda_1 (Theorem 1), and at least 1e-100. "
+            "since gamma = eta * lambda_1 must be below lambda_1 (Theorem 1), and at least 1e-250. "
             "The paper's choice is 0.9."
         )
     return number
