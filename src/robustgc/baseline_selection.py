@@ -123,7 +123,9 @@ def _leads(F: Array, part: Piece) -> Array:
 def _ranked(judged: Sequence[tuple[float, Array]]) -> tuple[Candidate, ...]:
     """Mark the best: most labels given back, then the largest mean lead, then the first."""
     scores = [(float(np.mean(lead > _ROUNDING)), float(np.mean(lead))) for _, lead in judged]
-    best = scores.index(max(scores)) if scores else -1
+    # Of leads that rounding alone tells apart, the first: else the form of a matrix would choose.
+    rounded = [(share, round(lead, 9)) for share, lead in scores]
+    best = rounded.index(max(rounded)) if scores else -1
     return tuple(
         Candidate(value, *score, chosen=k == best)
         for k, ((value, _), score) in enumerate(zip(judged, scores, strict=True))

@@ -129,7 +129,8 @@ def _assess(lanczos: Recurrences, shifts: Shifts, tol: float, settled: _Pair | N
     for small in columns[:-1]:
         if small is not None and len(gammas):
             convex = gammas < small.theta[0]
-            own = small.system_residuals(np.where(convex, gammas, 0.0))
+            with np.errstate(divide="ignore", invalid="ignore"):  # of what is not convex
+                own = small.system_residuals(np.where(convex, gammas, 0.0))
             residuals = np.maximum(residuals, np.where(convex, own, np.inf))
     return _State(columns, pair, gammas, residuals)
 

@@ -54,9 +54,7 @@ def typed_values(values: NDArray[Any]) -> NDArray[Any]:
     """Give labels held as objects their own type; refuse a mixture of text and numbers."""
     if values.dtype.kind in "biufU":
         return values
-    if values.dtype.kind == "S":
-        return values.astype(str)
-    items = [_plain(v) for v in values.tolist()]
+    items = [_plain(v) for v in values.tolist()]  # bytes become text
     kinds = {type(v).__name__ for v in items}
     if items and kinds <= {"int", "float"} and not _fit_floats(items):
         whole = [v for v in items if isinstance(v, int)]
@@ -64,7 +62,7 @@ def typed_values(values: NDArray[Any]) -> NDArray[Any]:
     plain = {"str", "str_", "int", "float", "bool", "bool_", "complex"}
     if kinds - plain - {type(v).__name__ for v in items if isinstance(v, str | np.generic)}:
         raise _unsupported(kinds)
-    typed = np.array(items) if values.dtype.kind == "O" else values
+    typed = np.array(items) if values.dtype.kind in "OS" else values
     textual = any(isinstance(v, str) for v in items)
     if textual and any(isinstance(v, str) and v.endswith("\0") for v in items):
         raise ValueError(

@@ -174,15 +174,26 @@ def answered(
     f = solution.f
     # Beside a node of high degree, a small f may be a clear answer: f grows with sqrt(d).
     smooth = np.asarray(f / (1.0 if plain else graph._sqrt_d[:, None]))
-    tie = 0.0
-    if rounding:  # an iteration leaves undecided its residual, spread over the nodes
-        mean = float(graph.dots(smooth, smooth).sum()) / (graph.n * f.shape[1])
-        tie = max(rounding * graph.largest(smooth), solution.residual * float(np.sqrt(mean)))
+    tie: Any = 0.0
+    if rounding:
+        # Either measure may be that of a few nodes, of huge or of tiny degree: both must agree.
+        root = np.ones(len(f)) if plain else graph._sqrt_d
+        tie = np.minimum(
+            _rounded(graph, smooth, solution.residual, rounding),
+            _rounded(graph, f, solution.residual, rounding) / root,
+        )
     if f.shape[1] > 1 and len(present) < f.shape[1]:
         absent = np.setdiff1d(np.arange(f.shape[1]), present)
         f = f.copy()
         f[:, absent] = smooth[:, absent] = -np.inf
     return f, decide(smooth, tie)
+
+
+def _rounded(graph: Graph, f: Array, residual: float, rounding: float) -> float:
+    """Return the difference of values that means nothing."""
+    # An iteration leaves undecided its residual, spread over the nodes.
+    mean = float(graph.dots(f, f).sum()) / (graph.n * f.shape[1])
+    return max(rounding * graph.largest(f), residual * float(np.sqrt(mean)))
 
 
 class _Pieces:
@@ -200,8 +211,15 @@ class _Pieces:
         return self._order[self._ends[c] - self.sizes[c] : self._ends[c]]
 
 
-def decide(f: Array, tie: float = 0.0) -> NDArray[np.int64]:
-    """Return the class code of every row of decision values; -1 for a tie or NaN."""
+def decide(f: Array, tie: Any = 0.0) -> NDArray[np.int64]:
+    """Return the class code of every row of decision values; -1 for a tie or NaN.
+
+    Parameters
+    ----------
+    f : ndarray, shape (N, columns)
+    tie : float or ndarray, shape (N,)
+        A lead up to this is none.
+    """
     if f.shape[1] == 1:
         margin, codes = np.abs(f[:, 0]), (f[:, 0] > 0).astype(np.int64)
     else:

@@ -103,7 +103,11 @@ def mtx(rng, nodes, pairs, weight):
     lines = [f"%%MatrixMarket matrix coordinate {kind}", f"{n} {n} {count}"]
     for (i, j), w in zip(pairs, weight, strict=True):
         value = (
-            "" if "pattern" in kind else f" {int(min(w, 1e9))}" if "integer" in kind else f" {w!r}"
+            ""
+            if "pattern" in kind
+            else f" {int(np.nan_to_num(min(w, 1e9)))}"
+            if "integer" in kind
+            else f" {w!r}"
         )
         lines.append(f"{max(i, j) + 1} {min(i, j) + 1}{value}")
     return ("\n".join(lines) + "\n").encode(), ".mtx"

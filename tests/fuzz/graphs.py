@@ -145,6 +145,4 @@ CONTAINERS = [
 
 def contained(rng, W):
     """Return a matrix in one of the containers that users have."""
-    if np.abs(W).max(initial=0.0) < 1e30 and chance(rng, 0.1):
-        W = W.astype(pick(rng, np.float32, np.int64, bool))
     return pick(rng, *CONTAINERS)(W)
