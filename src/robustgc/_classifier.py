@@ -254,15 +254,16 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
             if W.ndim == 2 and W.shape[1] > 0:
                 validate_data(self, X, skip_check_array=True)  # names and number of columns
             return as_float(W) if W.dtype.kind in "biuf" else W
-        points = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_min_samples=2 if reset else 1,
-            copy=reset,  # predict compares with what was fitted, whatever becomes of X
-        )
+        with np.errstate(over="ignore", invalid="ignore"):  # it adds all numbers up, to find NaN
+            points = validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=np.float64,
+                ensure_min_samples=2 if reset else 1,
+                copy=reset,  # predict compares with what was fitted, whatever becomes of X
+            )
         return as_float(points)
 
     def _read_csr(self, X: CSR, reset: bool) -> CSR:

@@ -266,7 +266,7 @@ def _checked_rows(K: Any) -> Weights:
 def _in_unit(K: Weights, unit: float) -> Weights:
     """Return weights to new points in the unit of the fitted ones."""
     largest = float(K.max()) if min(K.shape) else 0.0
-    if largest > float(np.finfo(float).max) * min(unit, 1.0) / 2**40:  # sums of them overflow
+    if largest > float(np.finfo(float).max) / 2**40 * unit:  # sums of them would overflow
         raise ValueError(
             f"Weights between new points and nodes reach {largest:.3g}, beyond all measure "
             "relative to those of the graph. Give both in the same unit."

@@ -27,13 +27,26 @@ class Points:
     """
 
     def __init__(self, X: Any) -> None:
+        largest = float(abs(X).max()) if min(X.shape) else 0.0
+        # Sums of huge coordinates overflow; a power of two takes nothing from them.
+        self._factor = 2.0**-1000 if largest > 1e250 else 1.0
+        X = X if self._factor == 1 else X * self._factor
         self._centre = 0.0 if sp.issparse(X) else X.mean(axis=0)
-        self.unit = float(abs(X - self._centre).max()) or 1.0
-        self.X = self.moved(X)
+        self._size = float(abs(X - self._centre).max()) or 1.0
+        if self._size > float(np.finfo(float).max) * self._factor / (4 * X.shape[1] ** 0.5):
+            raise ValueError(
+                f"The points reach {largest:.3g}: distances between them are beyond what double "
+                "precision can hold. Divide all coordinates by 1e10; their unit does not matter."
+            )
+        self.unit = self._size / self._factor
+        self.X = self._scaled(X)
 
     def moved(self, X: Any) -> Any:
         """Move and scale other points in the same way."""
-        return X / self.unit if sp.issparse(X) else (X - self._centre) / self.unit
+        return self._scaled(X if self._factor == 1 else X * self._factor)
+
+    def _scaled(self, X: Any) -> Any:
+        return X / self._size if sp.issparse(X) else (X - self._centre) / self._size
 
     def neighbours(self, k: int) -> tuple[Array, NDArray[np.int64]]:
         """Return distances and numbers of each point's k nearest others, in blocks."""
