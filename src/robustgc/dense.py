@@ -4,14 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robustgc.alerts import ResidualWarning, warn
 from robustgc.graph import Graph
 from robustgc.outcome import Outcome, Shifts, Solution
 from robustgc.solve import relative_residual
 from robustgc.spectrum import full_spectrum, tiny_modes
 from robustgc.weights import Array
-
-UNRESOLVED = 1e-25  # of the largest eigenvalue
 
 
 def run(graph: Graph, Y: Array, shifts: Shifts) -> Outcome:
@@ -39,7 +36,6 @@ def resolved(
         return []
     spectrum, tiny = full_spectrum(graph), tiny_modes(graph).values.size
     values, V = spectrum.values, spectrum.vectors
-    _tell_unresolved(values)
     known = V.T @ Y
     columns = [(known[tiny:].T / (values[tiny:] + shift)).T for shift in shifts]
     stacked = np.stack(columns, axis=-1).reshape(graph.n - tiny, -1)
@@ -52,18 +48,6 @@ def resolved(
         f = scale * x + V[:, :tiny] @ (known[:tiny].T * weights).T
         found.append(Solution(f, system_residual(graph, x, Y, shift, V[:, :tiny])))
     return found
-
-
-def _tell_unresolved(values: Array) -> None:
-    """Warn where lambda_1 is below the square of rounding, which is all that edges resolve."""
-    if values[1] < UNRESOLVED * values[-1]:
-        warn(
-            f"lambda_1 = {values[1]:.1e} is below what double precision resolves, about "
-            f"{UNRESOLVED:.0e}: parts of the graph hang together by next to nothing, and the size "
-            "of decision values means little there. Remove the weakest links, so that these parts "
-            "are answered by themselves.",
-            ResidualWarning,
-        )
 
 
 def system_residual(

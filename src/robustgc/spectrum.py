@@ -10,6 +10,7 @@ from numbers import Integral
 import numpy as np
 import scipy.linalg as sla
 
+from robustgc.alerts import ResidualWarning, warn
 from robustgc.graph import KINDS, SMALL, Graph, per_graph
 from robustgc.iterative import FAILURES, inverse_iteration, lanczos
 from robustgc.multigrid import first_pairs, possible
@@ -22,6 +23,7 @@ from robustgc.weights import Array
 # well, so they are settled on edge differences, and the models treat their modes in closed form.
 TINY = 1e-6
 _MOST_TINY_MODES = 64
+UNRESOLVED = 1e-25  # of the largest eigenvalue
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,9 @@ def _decomposed(graph: Graph, kind: str) -> Spectrum:
     # Lift the trivial pair above all others instead of sorting it out afterwards: eigenvalues
     # near 0 would mix with it, and at 2 (bipartite graphs) they would with the usual 2 v0 v0'.
     values, vectors = np.linalg.eigh(M + 1.5 * top * np.outer(u0, u0))
-    return _assembled(graph, kind, values[:-1], vectors[:, :-1])
+    found = _assembled(graph, kind, values[:-1], vectors[:, :-1])
+    _tell_unresolved(found.values)
+    return found
 
 
 @per_graph
@@ -151,6 +155,18 @@ def _iterated(graph: Graph, k: int, kind: str) -> Spectrum:
         f"The first {k} eigenpairs of a graph of {graph.n} nodes did not converge. Tried "
         f"{'; '.join(tried)}."
     )
+
+
+def _tell_unresolved(values: Array) -> None:
+    """Warn where lambda_1 is below the square of rounding, which is all that edges resolve."""
+    if values[1] < UNRESOLVED * values[-1]:
+        warn(
+            f"lambda_1 = {values[1]:.1e} is below what double precision resolves, about "
+            f"{UNRESOLVED:.0e}: parts of the graph hang together by next to nothing, and the size "
+            "of decision values means little there. Remove the weakest links, so that these parts "
+            "are answered by themselves.",
+            ResidualWarning,
+        )
 
 
 def _by_multigrid(graph: Graph, k: int) -> Spectrum:
