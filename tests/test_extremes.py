@@ -203,3 +203,21 @@ def test_graphs_without_an_edge_are_answered_by_their_labels():
 def test_floats_beyond_all_integers_are_refused_without_a_warning_of_numpy():
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         find_label_issues(W, np.where(Y < 0, np.nan, Y + 2.0**64 * (Y == 1)))
+
+
+def test_a_label_on_a_hub_is_a_witness_however_light_it_is():
+    M = graphs.star(6)
+    M[0, 1] = M[1, 0] = 1e19
+    y = ["a", "b", "", "a", "", "b"]
+    assert np.isfinite(find_label_issues(M, y).suspicion).all()
+
+
+def test_queries_of_weights_next_to_nothing():
+    M = np.full((20, 20), 1e-310)
+    M[np.diag_indices(2)] = 1.0  # so that the unit stays
+    y = np.full(20, -1)
+    y[4:8] = [0, 1, 0, 1]
+    clf = RobustGC(0.9, n_modes=3, affinity="precomputed")
+    with pytest.warns(UserWarning, match="Left out"):
+        clf.fit(M, y)
+    assert len(clf.suggest_queries(3)) == 3

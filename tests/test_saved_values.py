@@ -219,11 +219,3 @@ def test_headers_as_numpy_writes_them_are_read():
         size = stream.tell()
         stream.seek(0)
         _check_header(stream, size)
-
-
-def test_a_marker_that_only_equals_a_class(tmp_path):
-    W, y = islands()
-    clf = RobustGC(0.5, n_modes=1, affinity="precomputed", unlabeled=1)
-    named = np.array([None if label < 0 else label > 3 for label in y.tolist()])
-    save(clf.fit(W, named), tmp_path / "model")
-    assert load(tmp_path / "model").estimator.transduction_.tolist() == clf.transduction_.tolist()

@@ -76,7 +76,8 @@ class Points:
         else:
             D, slack = squared_distances(A, self.X)
         kth = np.partition(D, k - 1, axis=1)[:, k - 1 : k]
-        rows, columns = np.nonzero((D <= kth + slack) | (D < np.square(reach) + slack))
+        with np.errstate(over="ignore"):  # a reach without end reaches all
+            rows, columns = np.nonzero((D <= kth + slack) | (D < np.square(reach) + slack))
         if sp.issparse(A) or sp.issparse(self.X):
             return rows, columns, np.sqrt(D[rows, columns])
         return rows, columns, self.apart(A, rows, columns)

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph import Graph
 from robustgc.lifted import spreads
+from robustgc.ruling import heights
 from robustgc.task import Piece, Task
 from robustgc.transduction import Transduction
 from robustgc.weights import Array
@@ -49,7 +50,7 @@ def _in_piece(
 ) -> tuple[NDArray[np.int64], Array]:
     """Take the nodes one by one from which a label would reach most of the doubt that is left."""
     open_ = task.labels.codes[piece.nodes] < 0
-    root, places = piece.graph._sqrt_d, _Places(piece, ~open_)
+    root, places = heights(piece.graph), _Places(piece, ~open_)  # of any unit: only ratios count
     doubt = np.where(open_, _doubt(answer.f[piece.nodes], root), 0.0)
     taken: list[int] = []
     scores: list[float] = []

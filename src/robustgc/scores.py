@@ -30,7 +30,7 @@ def scaled(F: Array, left: Array, balanced: bool, floor: float) -> tuple[Array, 
     ndarray, float
         The values, -inf where no label of the class is left; what they were divided by.
     """
-    there = left > 1e-9 * left.max()
+    there = left > 1e-9 * left.max(axis=1, keepdims=True)  # a label far lighter is still one
     if balanced:
         F = F / np.where(there, left, 1.0) * left.mean()
     known = np.where(there, F, 0.0)

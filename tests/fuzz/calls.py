@@ -26,12 +26,12 @@ class Fit:
         self.graph = chance(rng, 0.65)
         kind = graphs if self.graph else points
         plain = graphs.weights(rng) if self.graph else points.points(rng)
-        if np.abs(plain).max(initial=0.0) < 1e30 and chance(rng, 0.1):  # of another type
-            plain = plain.astype(pick(rng, np.float32, np.int64, bool))
-        self.plain = plain if np.asarray(plain).dtype == float else None
         if chance(rng, 0.06):
             self.X, self.plain = pick(rng, *kind.ILLEGAL)(rng, plain), None
         else:
+            if np.abs(plain).max(initial=0.0) < 1e15 and chance(rng, 0.1):  # of another type
+                plain = plain.astype(pick(rng, np.float32, np.int64, bool))
+            self.plain = plain if np.asarray(plain).dtype == float else None
             self.X = kind.contained(rng, plain)
         n = len(plain)
         self.y, unlabeled, pool = labels.labels(rng, n)

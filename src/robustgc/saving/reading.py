@@ -191,8 +191,7 @@ class Reading(Checked):
 
     def _marker(self, classes: NDArray[Any]) -> Any:
         found = self._scalar("marker")
-        truth = isinstance(found, bool | np.bool_)  # True == 1, but True is not the class 1
-        if any(found == name and truth == isinstance(name, bool) for name in classes.tolist()):
+        if any(found == name for name in classes.tolist()):  # True equals 1, as `encode` has it
             self.refuse(f"'marker' is {str(found)[:200]!r}, which is a class; it must be no class")
         return found
 
