@@ -57,8 +57,9 @@ class RobustGC(RankedClassifier):
         effect. "auto": by size and a short probe, and the next engine wherever a
         result does not pass its checks.
     tol : float, default=None
-        Relative residual of the system to reach. None: 1e-8, in single precision 1e-5. With
-        several modes on more than 30,000 nodes up to 1e-4 is accepted; `residual_` says what it is.
+        Relative residual of the system to reach; where `residual_` is above it, a
+        `ResidualWarning` says so. None: 1e-8, in single precision 1e-5, and with several modes on
+        more than 30,000 nodes 1e-4.
     dtype : {"auto", "float64", "float32"}, default="auto"
         Working precision. "auto": single from 100,000 nodes on if ``tol`` allows it, else double.
         Where single precision does not reach ``tol``, double is used, and `history_` says so.
