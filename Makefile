@@ -34,7 +34,7 @@ test: .venv/dev
 
 # Compiled loops check their indices; memory that malloc gives holds 0x7f in every byte, which is
 # no index of anything, and 1e306 as a number. The cache is apart: numba's key knows nothing of it.
-DEBUG := NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.venv/numba-debug MALLOC_PERTURB_=128
+DEBUG := NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.venv/numba-debug MALLOC_PERTURB_=128
 test-debug: .venv/dev
 	$(DEBUG) OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q
 
