@@ -19,6 +19,7 @@ from robustgc import (
     RobustGC,
     ZhouGC,
     build_csr,
+    classify,
     eigenpairs,
     estimate,
     extend,
@@ -159,6 +160,7 @@ CALLS = {
     "labels in tuples": lambda: encode([("a", 1), ("b", 2), None], n_nodes=3),
     "labels in bytes": lambda: encode([b"\xfe", b"a"], n_nodes=2),
     "array of bytes": lambda: encode(np.array([b"\xfe", b"a"]), n_nodes=2),
+    "labels in arrays": lambda: classify(W, {0: np.zeros(2), 1: np.ones(2)}),
     "long classes": lambda: encode(["long " * 99] * 3, n_nodes=3),
     "degrees without digits": lambda: Graph(W * 1e-315),
 }

@@ -214,7 +214,9 @@ def of_attribute(name: str, graph: NamedGraph, where: str) -> LabelTable:
 
 
 def _missing(label: Any) -> bool:
-    return label is None or label == "" or (isinstance(label, float) and math.isnan(label))
+    if isinstance(label, float):
+        return math.isnan(label)
+    return label is None or (isinstance(label, str) and label == "")
 
 
 def _at(nodes: Any, k: int) -> Any:
