@@ -160,6 +160,9 @@ CALLS = {
     "labels in tuples": lambda: encode([("a", 1), ("b", 2), None], n_nodes=3),
     "labels in bytes": lambda: encode([b"\xfe", b"a"], n_nodes=2),
     "array of bytes": lambda: encode(np.array([b"\xfe", b"a"]), n_nodes=2),
+    "weights of long classes": lambda: RobustGC(affinity="precomputed").fit(
+        W, np.where(np.arange(30) % 2, "long " * 99, "b"), np.where(np.arange(30) % 2, 1e-9, 1.0)
+    ),
     "labels in arrays": lambda: classify(W, {0: np.zeros(2), 1: np.ones(2)}),
     "long classes": lambda: encode(["long " * 99] * 3, n_nodes=3),
     "degrees without digits": lambda: Graph(W * 1e-315),

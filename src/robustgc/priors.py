@@ -111,9 +111,10 @@ def check_sizes(
         without = "without its heaviest label " if counts[light] > 1 else ""
         raise ValueError(
             f"sample_weight reaches from {sizes.min():g} to {sizes.max():g}: {without}class "
-            f"{classes[light].item()!r} weighs {part} of class {classes[heavy].item()!r}, and "
-            f"below {_LIGHT:g} rounding would decide what labels say of each other. Bring the "
-            "weights closer together, or give 0 to labels that are not to count."
+            f"{quoted(classes[light].item(), 60)} weighs {part} of class "
+            f"{quoted(classes[heavy].item(), 60)}, and below {_LIGHT:g} rounding would decide "
+            "what labels say of each other. Bring the weights closer together, or give 0 to labels "
+            "that are not to count."
         )
 
 
