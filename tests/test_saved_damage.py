@@ -149,7 +149,7 @@ def test_what_the_manifest_says_is_checked(model, change, message):
         ("components", np.full(32, -1), "a node of the graph has no component"),
         ("landmarks", np.array([2, 3]), "a graph has no landmarks"),
         ("issue_pairs", np.zeros((2, 2)), r"it must be \(3, 3\)"),
-        ("points_indptr", np.arange(33), "rows must be made of"),
+        ("points_indptr", np.arange(33), "row pointers must rise from 0"),
         ("points_data", np.full(3, 1.0), r"has shape \(3,\)"),
         ("other", np.zeros(3), "no array that this version of robustgc knows"),
         ("given", np.array([None] * 32), "is damaged: it has type object"),

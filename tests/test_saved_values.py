@@ -60,8 +60,8 @@ VALUES = [
     ("issue_pairs", (0, 0), 0.99, r"the shares sum to 1\.\d+; they must sum to 1"),
     ("issue_node", 0, 31, "the report is of 10 labels that are not the 10 given ones"),
     ("points_data", 0, np.nan, "it has the value nan; only finite"),
-    ("points_indptr", 3, 9999, r"points_indptr.npy .*it must rise from 0 to \d+"),
-    ("points_indptr", 3, 0, "it must rise from 0"),
+    ("points_indptr", 3, 9999, r"points_indptr.npy .*must rise from 0 to .*\d+"),
+    ("points_indptr", 3, 0, "row pointers must rise from 0"),
 ]
 
 
@@ -108,10 +108,10 @@ SAID = [
     (lambda m: m.update(eta=None), "'eta' is None"),
     (lambda m: m.update(n_modes=0), "'n_modes' is 0; it must be a whole number >= 1"),
     (lambda m: m.update(n_modes=True), "'n_modes' is True"),
-    (lambda m: m.update(marker=4), "'marker' is '4', which is a class; it must be no class"),
-    (lambda m: m.update({"class": "x" * 5000}), "the class is 'x{200}'; it must be"),
-    (lambda m: m["parameters"].update(eta="x" * 5000), r"eta='x{50,150} \.\.\. .*choice is 0.9"),
-    (lambda m: m["parameters"].update({"x" * 5000: 1}), "the parameter 'x{200}' is unknown"),
+    (lambda m: m.update(marker=4), "'marker' is 4, which is a class; it must be no class"),
+    (lambda m: m.update({"class": "x" * 5000}), r"the class is 'x{197}\.\.\.' .*; it must be"),
+    (lambda m: m["parameters"].update(eta="x" * 5000), r"eta='x{197}"),
+    (lambda m: m["parameters"].update({"x" * 5000: 1}), r"parameter 'x{197}\.\.\.' .* is unknown"),
     (lambda m: m.update(marker={"numpy": "int8", "value": 300}), "300 does not fit the type int8"),
     (lambda m: m.update(marker={"numpy": "int64", "value": NAN}), "nan is no value of the type"),
     (lambda m: m.update(marker={"numpy": "str", "value": [1]}), r"\[1\] is no value of the type"),

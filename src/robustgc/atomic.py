@@ -230,7 +230,7 @@ def _begun_file(path: Path) -> tuple[_Staged, BinaryIO]:
     for _ in range(_TRIES):
         partial = hidden_beside(path)
         stream = partial.open("xb")
-        if (staged := _held(path, partial)) is not None:
+        if (staged := _lock_staged(path, partial)) is not None:
             return staged, stream
         stream.close()
     raise OSError(f"{path} cannot be written: other runs remove what is begun. Try again.")
@@ -240,12 +240,12 @@ def _begun_folder(path: Path) -> _Staged:
     for _ in range(_TRIES):
         partial = beside(path, "partial")
         partial.mkdir(parents=True)
-        if (staged := _held(path, partial)) is not None:
+        if (staged := _lock_staged(path, partial)) is not None:
             return staged
     raise OSError(f"{path} cannot be written: other runs remove what is begun. Try again.")
 
 
-def _held(final: Path, partial: Path) -> _Staged | None:
+def _lock_staged(final: Path, partial: Path) -> _Staged | None:
     """Lock what was just begun; None if a run that removes leftovers was faster."""
     try:
         lock = locked(partial)

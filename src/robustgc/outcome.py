@@ -88,7 +88,7 @@ class Shifts:
         self, gammas: Iterable[float] | None = None, etas: Iterable[float] | None = None
     ) -> None:
         self._gammas = None if gammas is None else check_gammas(gammas)
-        self._etas = [] if etas is None else [check_share(eta) for eta in listed(etas, "etas")]
+        self._etas = [] if etas is None else [check_share(eta) for eta in grid_values(etas, "etas")]
 
     def __call__(self, limit: float, *, settled: bool = True) -> list[float]:
         """Return the gammas for a lambda_1; once that is settled, refuse those beyond it."""
@@ -100,7 +100,7 @@ class Shifts:
         return self._gammas
 
 
-def listed(values: Iterable[Any], name: str) -> list[Any]:
+def grid_values(values: Iterable[Any], name: str) -> list[Any]:
     """Return the values of a grid; refuse text, one number, and a grid without any.
 
     Parameters
@@ -157,7 +157,7 @@ def check_share(eta: object) -> float:
 
 def check_gammas(gammas: Iterable[Any]) -> list[float]:
     """Return the gammas of a grid, or refuse one of them."""
-    return [check_positive(gamma) for gamma in listed(gammas, "gammas")]
+    return [check_positive(gamma) for gamma in grid_values(gammas, "gammas")]
 
 
 def check_positive(gamma: object) -> float:

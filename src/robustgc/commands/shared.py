@@ -65,11 +65,25 @@ Engine = Annotated[
         help="local: this machine. mpi: the ranks that mpiexec has started, each with a part."
     ),
 ]
+
+
+def _checked_size(text: str | None) -> str | None:
+    """Refuse what is no size."""
+    if text is not None:
+        from robustgc.io.limits import as_bytes
+
+        try:
+            as_bytes(text)
+        except ValueError as error:
+            stop(str(error), WRONG_USAGE)
+    return text
+
+
 MaxSize = Annotated[
     str | None,
     typer.Option(
         "--max-size",
-        callback=lambda text: _checked_size(text),  # noqa: PLW0108 - defined below
+        callback=_checked_size,
         help="Bytes, as 8e9 or 8GB, that files may unpack to and a graph may need; else by memory.",
     ),
 ]
@@ -213,18 +227,6 @@ def check_way(symmetrise: str | None) -> None:
     """Refuse an unknown way to make one weight of two."""
     if symmetrise not in (None, "mean", "max", "sum"):
         stop(f"--symmetrise {symmetrise} is unknown; mean, max or sum.", WRONG_USAGE)
-
-
-def _checked_size(text: str | None) -> str | None:
-    """Refuse what is no size."""
-    if text is not None:
-        from robustgc.io.limits import as_bytes
-
-        try:
-            as_bytes(text)
-        except ValueError as error:
-            stop(str(error), WRONG_USAGE)
-    return text
 
 
 @contextmanager

@@ -42,7 +42,7 @@ def read_matrix(path: Path) -> Any:
     seen = sum(array.nbytes for array in parts.values())
     limits.check_nodes(str(path), max(shape), parts["data"].size, seen)
     try:
-        return _made(kind, shape, parts)
+        return _matrix_from_arrays(kind, shape, parts)
     except (ValueError, TypeError) as error:
         raise InputError(f"{path}: {short(error, 1000)}") from error
 
@@ -65,7 +65,7 @@ def _shape(arrays: dict[str, NDArray[Any]]) -> tuple[int, int]:
     return int(given[0]), int(given[1])
 
 
-def _made(kind: str, shape: tuple[int, int], parts: dict[str, NDArray[Any]]) -> Any:
+def _matrix_from_arrays(kind: str, shape: tuple[int, int], parts: dict[str, NDArray[Any]]) -> Any:
     """Return the matrix; what its arrays are is checked before scipy looks at them."""
     coords = (parts.get("row"), parts.get("col"))
     check_sparse(SimpleNamespace(format=kind, ndim=2, shape=shape, coords=coords, **parts),

@@ -6,14 +6,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.quoting import short
 from robustgc.saving.files import MANIFEST
 from robustgc.saving.values import decoded
-
-
-def brief(failure: Exception) -> str:
-    """Return what an exception says, without what it quotes at length in the middle."""
-    text = str(failure)
-    return text if len(text) <= 300 else f"{text[:150]} ... {text[-150:]}"
 
 
 class Checked:
@@ -45,7 +40,7 @@ class Checked:
         """Return an entry of the manifest that must be of a type."""
         found = self._about.get(key)
         if type(found) is not kind:
-            self.refuse(f"{key!r} is {str(found)[:200]}; it must be of type {kind.__name__}")
+            self.refuse(f"{key!r} is {short(found)}; it must be of type {kind.__name__}")
         return found
 
     def decoded(self, key: str) -> Any:
@@ -53,7 +48,7 @@ class Checked:
         try:
             return decoded(self._about.get(key))
         except (ValueError, TypeError, OverflowError) as failure:
-            self.refuse(f"{key!r} cannot be read: {brief(failure)}")
+            self.refuse(f"{key!r} cannot be read: {short(failure, 300)}")
 
     def array(
         self,

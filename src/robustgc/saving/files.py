@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.atomic import new_file, new_folder, scratch_folder, unwritten
+from robustgc.quoting import quoted
 
 FORMAT = "robustgc-model"
 VERSION = 1
@@ -152,7 +153,7 @@ def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
         name = member.filename
         if name != MANIFEST and not _NAME.fullmatch(name):
             raise ValueError(
-                f"{path} holds {name[:200]!r}, which is no name of a model's file: they lie side "
+                f"{path} holds {quoted(name)}, which is no name of a model's file: they lie side "
                 f"by side, {MANIFEST} and .npy files in small letters. Do not trust this file."
             )
         if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & 1:

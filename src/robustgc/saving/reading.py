@@ -14,10 +14,12 @@ from robustgc.csr import CSR
 from robustgc.estimators import RobustGC
 from robustgc.kept import Kept
 from robustgc.labels import Labels
+from robustgc.quoting import quoted, short
 from robustgc.saving.answers import ROUNDING, check_answer, check_issues, in_share
-from robustgc.saving.checks import Checked, brief
+from robustgc.saving.checks import Checked
 from robustgc.saving.state import KINDS
 from robustgc.saving.values import array, decoded, decoded_record
+from robustgc.structure import check_rows
 from robustgc.transduction import Certificate, Transduction
 from robustgc.weights import check_weights
 
@@ -28,7 +30,7 @@ class Reading(Checked):
     def estimator(self) -> RobustGC:
         """Return the estimator as it was saved."""
         if self.value("class", str) != "RobustGC":
-            self.refuse(f"the class is {self._about['class'][:200]!r}; it must be 'RobustGC'")
+            self.refuse(f"the class is {quoted(self._about['class'])}; it must be 'RobustGC'")
         made = self._unfitted()
         X = self._points(made.affinity == "precomputed")
         n = X.shape[0]
@@ -69,14 +71,14 @@ class Reading(Checked):
         odd = sorted(set(coded) ^ set(known))
         if odd:
             what = "unknown" if odd[0] in coded else "missing"
-            self.refuse(f"the parameter {odd[0][:200]!r} is {what}")
+            self.refuse(f"the parameter {quoted(odd[0])} is {what}")
         if coded["affinity"] not in tuple(KINDS):
-            self.refuse(f"affinity is {str(coded['affinity'])[:200]}, no kind that can be saved")
+            self.refuse(f"affinity is {short(coded['affinity'])}, no kind that can be saved")
         try:
             made = RobustGC(**{name: decoded(value) for name, value in coded.items()})
             made._check_parameters()
         except (ValueError, TypeError, OverflowError) as failure:
-            self.refuse(f"a parameter is not allowed: {brief(failure)}")
+            self.refuse(f"a parameter is not allowed: {short(failure, 300)}")
         return made
 
     def _points(self, square: bool) -> Any:
@@ -97,11 +99,11 @@ class Reading(Checked):
         indptr = self.array("points_indptr", "int32 int64", (None,), 0)
         indices = self.array("points_indices", "int32 int64", (None,), 0)
         entries = indices.shape
-        rises = len(indptr) >= 2 and indptr[0] == 0 and bool((indptr[1:] >= indptr[:-1]).all())
-        if not rises or indptr[-1] != len(indices):  # compiled loops believe it
+        try:
+            check_rows(indptr, indices, what="the model")
+        except ValueError:
             self.refuse(
-                f"the rows must be made of {len(indices)} entries, so it must rise from 0 to "
-                f"{len(indices)}",
+                f"row pointers must rise from 0 to the number of entries, {len(indices)}",
                 "points_indptr.npy",
             )
         if kind.get("kind") == "csr":
@@ -111,22 +113,26 @@ class Reading(Checked):
             try:
                 return CSR(indptr, indices, data)
             except (ValueError, TypeError) as failure:
-                self.refuse(f"the weights are no graph: {brief(failure)}", "points_indices.npy")
+                self.refuse(
+                    f"the weights are no graph: {short(failure, 300)}", "points_indices.npy"
+                )
         data, columns = self.array("points_data", "float64", entries), kind.get("columns")
         if kind.get("kind") != "sparse" or type(columns) is not int or columns < 1:
-            self.refuse(f"points are {str(kind)[:200]}, which is no way to hold them")
+            self.refuse(f"points are {short(kind)}, which is no way to hold them")
         try:
             X = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns))
             X.check_format(full_check=True)  # an index out of range would be read as memory
         except (ValueError, OverflowError) as failure:
-            self.refuse(f"the entries are not in order: {brief(failure)}", "points_indices.npy")
+            self.refuse(
+                f"the entries are not in order: {short(failure, 300)}", "points_indices.npy"
+            )
         return X
 
     def _classes(self) -> NDArray[Any]:
         try:
             classes = array(self._about.get("classes"))
         except (ValueError, TypeError, OverflowError) as failure:
-            self.refuse(f"the classes cannot be read: {brief(failure)}")
+            self.refuse(f"the classes cannot be read: {short(failure, 300)}")
         if len(classes) < 2 or not (classes[1:] > classes[:-1]).all():
             self.refuse(f"there are {len(classes)} classes; two or more are needed, ascending")
         return classes
@@ -148,10 +154,10 @@ class Reading(Checked):
             try:
                 component, record = item
                 if type(component) is not int or component in solved:
-                    raise ValueError(f"{str(component)[:200]} is no number of one component")
+                    raise ValueError(f"{short(component)} is no number of one component")
                 solved[component] = decoded_record(Certificate, record)
             except (ValueError, TypeError, OverflowError) as failure:
-                self.refuse(f"a certificate cannot be read: {brief(failure)}")
+                self.refuse(f"a certificate cannot be read: {short(failure, 300)}")
         return Transduction(
             self.array("f", "float64", (n, columns), finite=False),
             self.array("codes", "int64", (n,), -1, K - 1),
@@ -174,25 +180,25 @@ class Reading(Checked):
         found = self._scalar("eta")
         nothing = isinstance(found, float | np.floating) and np.isnan(found)  # nothing was solved
         if not nothing and (not isinstance(found, Real) or not 0 < float(found) < 1):
-            self.refuse(f"'eta' is {str(found)[:200]}; it must be strictly between 0 and 1")
+            self.refuse(f"'eta' is {short(found)}; it must be strictly between 0 and 1")
         return found
 
     def _n_modes(self) -> Any:
         found = self._scalar("n_modes")
         if not isinstance(found, Integral) or isinstance(found, bool) or found < 1:
-            self.refuse(f"'n_modes' is {str(found)[:200]}; it must be a whole number >= 1")
+            self.refuse(f"'n_modes' is {short(found)}; it must be a whole number >= 1")
         return found
 
     def _scalar(self, key: str) -> Any:
         found = self.decoded(key)
         if isinstance(found, list | tuple | dict | np.ndarray):
-            self.refuse(f"{key!r} is {str(found)[:200]}; it must be one value")
+            self.refuse(f"{key!r} is {short(found)}; it must be one value")
         return found
 
     def _marker(self, classes: NDArray[Any]) -> Any:
         found = self._scalar("marker")
         if any(found == name for name in classes.tolist()):  # True equals 1, as `encode` has it
-            self.refuse(f"'marker' is {str(found)[:200]!r}, which is a class; it must be no class")
+            self.refuse(f"'marker' is {quoted(found)}, which is a class; it must be no class")
         return found
 
     def _landmarks(self, n: int, affinity: str) -> NDArray[np.int64] | None:
@@ -212,15 +218,15 @@ class Reading(Checked):
                 return Precomputed(check_weights(X))
             except (ValueError, TypeError) as failure:
                 file = "points.npy" if isinstance(X, np.ndarray) else "points_indices.npy"
-                self.refuse(f"the weights are no graph: {brief(failure)}", file)
+                self.refuse(f"the weights are no graph: {short(failure, 300)}", file)
         if kind == "rbf":
             width = about.get("sigma"), about.get("scale"), about.get("self_loops")
             if [type(value) for value in width] != [float, float, bool] or min(width[:2]) <= 0:
-                self.refuse(f"the Gaussian kernel has {str(about)[:200]}")
+                self.refuse(f"the Gaussian kernel has {short(about)}")
             return Gaussian(X, *width)
         k, approximate = about.get("n_neighbors"), about.get("approximate")
         if type(k) is not int or not 1 <= k < n or type(approximate) is not bool:
-            self.refuse(f"the nearest neighbours of {n} points have {str(about)[:200]}")
+            self.refuse(f"the nearest neighbours of {n} points have {short(about)}")
         numbers = self.array("neighbours", "int32 int64", (n, k), 0, n - 1)
         found = Nearest(X, k, approximate)
         starts = np.arange(0, n * k + 1, k)
@@ -248,7 +254,7 @@ class Reading(Checked):
             return str(about["failure"])
         rate = about.get("noise_rate")
         if type(rate) is not float or not in_share(rate):
-            self.refuse(f"the report of wrong labels has the noise rate {str(rate)[:200]}")
+            self.refuse(f"the report of wrong labels has the noise rate {short(rate)}")
         node = self.array("issue_node", "int64", (None,), 0, n - 1)
         rows = node.shape
         counts = self.array("issue_witnesses", "int64", rows, 0, n)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from robustgc.candidates import Candidate
 from robustgc.engines import Attempt
+from robustgc.quoting import short
 from robustgc.transduction import Certificate
 
 _SIZES = {"int": (8, 16, 32, 64), "uint": (8, 16, 32, 64), "float": (16, 32, 64)}
@@ -99,18 +100,18 @@ def _tagged(value: dict[str, Any]) -> Any:
             return {_key(key): decoded(item) for key, item in value["dict"]}
         case ["array", "values"]:
             return array(value)
-    raise ValueError(f"{str(value)[:200]} is no value that save writes")
+    raise ValueError(f"{short(value)} is no value that save writes")
 
 
 def _numpy_scalar(name: str, value: Any) -> Any:
     """Return a scalar of a type of numpy that holds the value as it is."""
     kinds = {"bool": bool, "str": str, "int": int, "uint": int, "float": float}
     if type(value) is not kinds[name.rstrip("0123456789")]:
-        raise ValueError(f"{str(value)[:200]} is no value of the type {name}")
+        raise ValueError(f"{short(value)} is no value of the type {name}")
     if isinstance(value, int) and not isinstance(value, bool):
         room = np.iinfo(name)
         if not room.min <= value <= room.max:
-            raise ValueError(f"{str(value)[:200]} does not fit the type {name}")
+            raise ValueError(f"{short(value)} does not fit the type {name}")
     with np.errstate(over="ignore"):  # to infinity, in half precision
         return np.array(value).astype(name)[()]
 
@@ -118,14 +119,14 @@ def _numpy_scalar(name: str, value: Any) -> Any:
 def _key(value: Any) -> Any:
     key = decoded(value)
     if isinstance(key, list | dict | np.ndarray):
-        raise ValueError(f"{str(value)[:200]} cannot be a key")
+        raise ValueError(f"{short(value)} cannot be a key")
     return key
 
 
 def array(value: Any) -> NDArray[Any]:
     """Return a short array that was encoded with its type."""
     if not isinstance(value, dict) or not isinstance(value.get("values"), list):
-        raise ValueError(f"{str(value)[:200]} is no array that save writes")
+        raise ValueError(f"{short(value)} is no array that save writes")
     kind, items = str(value.get("array")), decoded(value["values"])
     if not _DTYPE.fullmatch(kind):
         raise ValueError(f"{kind!r} is no type of booleans, numbers or text")
@@ -170,7 +171,7 @@ def decoded_record(kind: type[Any], record: Any) -> Any:
             continue
         found[field.name] = decoded(value)
         if not isinstance(found[field.name], _KINDS[field.type]):
-            raise ValueError(f"{field.name} of a {kind.__name__} is {str(value)[:200]}")
+            raise ValueError(f"{field.name} of a {kind.__name__} is {short(value)}")
         _check_range(field.name, kind.__name__, found[field.name])
     return kind(**found)
 
