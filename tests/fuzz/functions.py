@@ -132,11 +132,12 @@ class OnGraph(Plain):
         if gap < 1e-9 or (gamma and not 1e-6 < gamma[0] < 1e6):
             return
         expected = getattr(oracles, self.name)(self.plain, y, *gamma)
-        top = np.abs(expected).max() or 1.0
         tol = options.get("tol", 1e-10)
         require(tol is None or tol >= 0, f"a tolerance that is no number was taken: {self.name}")
         room = (1e-6 + 10 * (1e-10 if tol is None else tol) + 1e-13 / limit) / gap
-        worst = np.abs(found.f - expected).max() / top
+        room *= np.abs(expected).max()
+        room += 1e-13 * np.abs(y).max(initial=0.0) / (limit * gap)  # of P0 y
+        worst = np.abs(found.f - expected).max()
         require(worst <= room, f"not the formula's: {self.name} off by {worst:.2g} > {room:.2g}")
 
 
