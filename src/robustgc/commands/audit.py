@@ -5,29 +5,16 @@ from typing import Annotated
 import typer
 
 from robustgc.commands import shared
-from robustgc.commands.shared import Question
+from robustgc.commands.shared import Question, asking
 
 
+@asking(Question)
 def audit(
-    labels: shared.Labels,
-    edges: shared.Edges = None,
-    points: shared.Points = None,
+    asked: Question,
     output: shared.Output = None,
     above: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Show labels with at least this suspicion.")
     ] = 0.5,
-    source: shared.Source = None,
-    target: shared.Target = None,
-    weight: shared.Weight = None,
-    symmetrise: shared.Symmetrise = None,
-    ignore_unknown: shared.IgnoreUnknown = False,
-    node_column: shared.NodeColumn = None,
-    label_column: shared.LabelColumn = None,
-    identity: shared.Identity = None,
-    columns: shared.Columns = None,
-    affinity: shared.Affinity = "knn",
-    neighbours: shared.Neighbours = None,
-    max_size: shared.MaxSize = None,
     as_json: shared.AsJson = False,
     excel: shared.Excel = False,
     quiet: shared.Quiet = False,
@@ -37,13 +24,9 @@ def audit(
     One row per label: node, given, suggested, suspicion (the probability that it is wrong), margin,
     and as evidence the labelled nodes that speak most against it. --above 0 shows all labels.
     """
-    asked = Question(
-        edges, labels, points, source, target, weight, symmetrise, ignore_unknown, node_column,
-        label_column, identity, columns, affinity, neighbours,
-    )  # fmt: skip
     shared.check_usage(asked)
     shared.check_excel(excel, output)
-    with shared.guarded(max_size, quiet):
+    with shared.guarded(asked.max_size, quiet):
         from robustgc.io.writing import check_table, print_table, write_table
 
         if output is not None:

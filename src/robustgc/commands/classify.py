@@ -10,13 +10,12 @@ from typing import Annotated, Any
 import typer
 
 from robustgc.commands import shared
-from robustgc.commands.shared import Answered, Question
+from robustgc.commands.shared import Answered, ModelQuestion, asking
 
 
+@asking(ModelQuestion)
 def classify(
-    labels: shared.Labels,
-    edges: shared.Edges = None,
-    points: shared.Points = None,
+    asked: ModelQuestion,
     output: shared.Output = None,
     report: Annotated[
         Path | None, typer.Option(help="Page to write, one .html file that needs no network.")
@@ -24,24 +23,10 @@ def classify(
     save: Annotated[
         Path | None, typer.Option(help="Model to write, a folder or .zip, for robustgc predict.")
     ] = None,
-    source: shared.Source = None,
-    target: shared.Target = None,
-    weight: shared.Weight = None,
-    symmetrise: shared.Symmetrise = None,
-    ignore_unknown: shared.IgnoreUnknown = False,
-    node_column: shared.NodeColumn = None,
-    label_column: shared.LabelColumn = None,
-    identity: shared.Identity = None,
-    columns: shared.Columns = None,
-    affinity: shared.Affinity = "knn",
-    neighbours: shared.Neighbours = None,
-    eta: shared.Eta = None,
-    n_modes: shared.NModes = None,
     engine: shared.Engine = "local",
     merge: Annotated[
         bool, typer.Option("--merge", help="With --engine mpi: one table instead of a folder.")
     ] = False,
-    max_size: shared.MaxSize = None,
     excel: shared.Excel = False,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
@@ -59,10 +44,6 @@ def classify(
 
       mpiexec -n 4 robustgc classify graph --labels labels.csv -o predictions --engine mpi
     """
-    asked = Question(
-        edges, labels, points, source, target, weight, symmetrise, ignore_unknown, node_column,
-        label_column, identity, columns, affinity, neighbours, eta, n_modes,
-    )  # fmt: skip
     shared.check_engine(engine)
     shared.check_excel(excel, output)
     if engine == "mpi":
@@ -70,19 +51,19 @@ def classify(
             shared.stop("--excel does not go with --engine mpi; convert the table after it.", 2)
         from robustgc.commands.spread import classify as spread
 
-        with shared.guarded(max_size, quiet):
+        with shared.guarded(asked.max_size, quiet):
             spread(asked, output, report, save, merge, as_json, quiet)
         return
     if merge:
         shared.stop("--merge is for --engine mpi; on one machine -o is one file.", 2)
     shared.check_usage(asked)
-    with shared.guarded(max_size, quiet):
-        check_apart([edges, points, Path(labels)], [output, report, save])
+    with shared.guarded(asked.max_size, quiet):
+        check_apart(inputs(asked), [output, report, save])
         _check_targets(output, report, save)
         answer = shared.answered(asked, quiet)
         for note in answer.result.notes:
             shared.say(f"note: {note}", quiet)
-        _write(answer, edges or points or Path(), output, report, save, excel)
+        _write(answer, asked.edges or asked.points or Path(), output, report, save, excel)
         if output is None and not as_json:
             from robustgc.io.writing import print_table
 
@@ -93,9 +74,14 @@ def classify(
             shared.machine(found)
 
 
-def check_apart(inputs: list[Path | None], outputs: list[Path | None]) -> None:
+def inputs(asked: ModelQuestion) -> list[Path | None]:
+    """Return the files that are read."""
+    return [asked.edges, asked.points, None if asked.labels is None else Path(asked.labels)]
+
+
+def check_apart(files: list[Path | None], outputs: list[Path | None]) -> None:
     """Refuse to write what is read."""
-    read = {os.path.realpath(path) for path in inputs if path is not None}
+    read = {os.path.realpath(path) for path in files if path is not None}
     for path in outputs:
         if path is not None and os.path.realpath(path) in read:
             raise ValueError(f"{path} is what is read, so it is not written. Choose another name.")

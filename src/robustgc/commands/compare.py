@@ -11,13 +11,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from robustgc.commands import shared
 from robustgc.commands.errors import WRONG_USAGE
-from robustgc.commands.shared import Question
+from robustgc.commands.shared import Question, asking
 
 
+@asking(Question)
 def compare(
-    labels: shared.Labels,
-    edges: shared.Edges = None,
-    points: shared.Points = None,
+    asked: Question,
     out: Annotated[
         Path, typer.Option(help="Folder for trials.csv, summary.csv and index.html.")
     ] = Path("comparison"),
@@ -36,18 +35,6 @@ def compare(
     ] = "0,20,40",
     repeats: Annotated[int, typer.Option(min=1, help="Draws of labels for every setting.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Which labels are drawn.")] = 7,
-    source: shared.Source = None,
-    target: shared.Target = None,
-    weight: shared.Weight = None,
-    symmetrise: shared.Symmetrise = None,
-    ignore_unknown: shared.IgnoreUnknown = False,
-    node_column: shared.NodeColumn = None,
-    label_column: shared.LabelColumn = None,
-    identity: shared.Identity = None,
-    columns: shared.Columns = None,
-    affinity: shared.Affinity = "knn",
-    neighbours: shared.Neighbours = None,
-    max_size: shared.MaxSize = None,
     excel: shared.Excel = False,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
@@ -63,18 +50,14 @@ def compare(
 
       robustgc compare --points iris.csv --labels truth.csv --sizes 5,10 --models RobustGC,ZhouGC
     """
-    asked = Question(
-        edges, labels, points, source, target, weight, symmetrise, ignore_unknown, node_column,
-        label_column, identity, columns, affinity, neighbours,
-    )  # fmt: skip
     shared.check_usage(asked)
     options = _options(asked, models, sizes, noise, repeats, seed)
-    with shared.guarded(max_size, quiet):
+    with shared.guarded(asked.max_size, quiet):
         _check_folder(out)
         found = _compared(asked, options, quiet)
         for note in found.notes:
             shared.say(f"note: {note}", quiet)
-        title = f"Models compared on {(edges or points or Path()).name}"
+        title = f"Models compared on {(asked.edges or asked.points or Path()).name}"
         command = shlex.join(["robustgc", *sys.argv[1:]])
         found.write(out, title=title, command=command, excel=excel)
         for model, reason, many in found.failures:

@@ -6,19 +6,16 @@ from typing import Annotated
 import typer
 
 from robustgc.commands import shared
+from robustgc.commands.shared import GraphQuestion, asking
 
 
+@asking(GraphQuestion)
 def convert(
-    edges: shared.Edges,
+    asked: GraphQuestion,
     out: Annotated[
         Path,
         typer.Argument(help="What to write: .csv .tsv .parquet .npz .mtx, or else a new folder."),
     ],
-    source: shared.Source = None,
-    target: shared.Target = None,
-    weight: shared.Weight = None,
-    symmetrise: shared.Symmetrise = None,
-    max_size: shared.MaxSize = None,
     excel: shared.Excel = False,
     quiet: shared.Quiet = False,
 ) -> None:
@@ -27,16 +24,12 @@ def convert(
     A folder keeps the names of the nodes; .npz and .mtx have numbers only, and the names go to a
     file beside them that ends in .names.csv.
     """
-    shared.check_way(symmetrise)
-    with shared.guarded(max_size, quiet):
-        from robustgc.io.graph_files import read_graph
+    shared.check_graph(asked)
+    with shared.guarded(asked.max_size, quiet):
         from robustgc.io.graph_writing import check_graph, write_graph
 
-        assert edges is not None
         check_graph(out, excel=excel)
-        known = read_graph(
-            edges, source=source, target=target, weight=weight, symmetrise=symmetrise
-        )
+        known = asked.graph()
         for note in known.notes:
             shared.say(f"note: {note}", quiet)
         write_graph(known, out, excel=excel)

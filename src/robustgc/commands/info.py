@@ -4,16 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from robustgc.commands import shared
+from robustgc.commands.shared import GraphQuestion, asking
 
 
+@asking(GraphQuestion)
 def info(
-    edges: shared.Edges,
-    source: shared.Source = None,
-    target: shared.Target = None,
-    weight: shared.Weight = None,
-    symmetrise: shared.Symmetrise = None,
+    asked: GraphQuestion,
     engine: shared.Engine = "local",
-    max_size: shared.MaxSize = None,
     as_json: shared.AsJson = False,
 ) -> None:
     """Show nodes, edges, components, degrees, lambda_1, eigengap, and what a fit will cost.
@@ -24,18 +21,14 @@ def info(
     if engine == "mpi":
         from robustgc.commands.spread_info import info as spread
 
-        with shared.guarded(max_size):
-            spread(edges, source, target, weight, symmetrise, as_json)
+        with shared.guarded(asked.max_size):
+            spread(asked, as_json)
         return
-    shared.check_way(symmetrise)
-    with shared.guarded(max_size):
-        from robustgc.io.graph_files import read_graph
+    shared.check_graph(asked)
+    with shared.guarded(asked.max_size):
         from robustgc.io.writing import print_bytes
 
-        assert edges is not None
-        known = read_graph(
-            edges, source=source, target=target, weight=weight, symmetrise=symmetrise
-        )
+        known = asked.graph()
         found = describe(known)
         for note in known.notes:
             shared.say(f"note: {note}")

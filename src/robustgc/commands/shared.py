@@ -3,21 +3,27 @@
 Data goes to standard output or to files; everything that is said goes to standard error.
 """
 
+import functools
+import inspect
 import json
 import os
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, get_type_hints
 
 import typer
 from rich.console import Console
 
 from robustgc.commands.errors import WRONG_INPUT, WRONG_USAGE, described
+
+# Where `--help` shows an option: what most people need stands first, without a heading of its own.
+GRAPH_PANEL, LABELS_PANEL = "How the graph is read", "How the labels are read"
+POINTS_PANEL, FILES_PANEL, MODEL_PANEL = "Points", "Files", "The model"
 
 Edges = Annotated[
     Path | None,
@@ -28,7 +34,7 @@ Edges = Annotated[
     ),
 ]
 Labels = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--labels", "-l", help="A table (node, label), or the name of a node attribute of EDGES."
     ),
@@ -36,28 +42,68 @@ Labels = Annotated[
 Points = Annotated[
     Path | None, typer.Option(help="Points instead of EDGES: .csv .parquet .npy .npz, a row each.")
 ]
-Source = Annotated[str | None, typer.Option(help="Column of EDGES with the one node.")]
-Target = Annotated[str | None, typer.Option(help="Column of EDGES with the other node.")]
-Weight = Annotated[str | None, typer.Option(help="Column, or edge attribute, with the weight.")]
+Source = Annotated[
+    str | None, typer.Option(rich_help_panel=GRAPH_PANEL, help="Column of EDGES with the one node.")
+]
+Target = Annotated[
+    str | None,
+    typer.Option(rich_help_panel=GRAPH_PANEL, help="Column of EDGES with the other node."),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option(rich_help_panel=GRAPH_PANEL, help="Column, or edge attribute, with the weight."),
+]
 Symmetrise = Annotated[
-    str | None, typer.Option(help="Where two directions differ: mean, max or sum of the weights.")
+    str | None,
+    typer.Option(
+        rich_help_panel=GRAPH_PANEL,
+        help="Where two directions differ: mean, max or sum of the weights.",
+    ),
 ]
 IgnoreUnknown = Annotated[
-    bool, typer.Option("--ignore-unknown", help="Leave out labels of nodes not in the graph.")
+    bool,
+    typer.Option(
+        "--ignore-unknown",
+        rich_help_panel=LABELS_PANEL,
+        help="Leave out labels of nodes not in the graph.",
+    ),
 ]
-NodeColumn = Annotated[str | None, typer.Option(help="Column of LABELS with the node.")]
-LabelColumn = Annotated[str | None, typer.Option(help="Column of LABELS with the label.")]
-Identity = Annotated[str | None, typer.Option("--id", help="Column of POINTS with their names.")]
+NodeColumn = Annotated[
+    str | None,
+    typer.Option(rich_help_panel=LABELS_PANEL, help="Column of LABELS with the node."),
+]
+LabelColumn = Annotated[
+    str | None,
+    typer.Option(rich_help_panel=LABELS_PANEL, help="Column of LABELS with the label."),
+]
+Identity = Annotated[
+    str | None,
+    typer.Option("--id", rich_help_panel=POINTS_PANEL, help="Column of POINTS with their names."),
+]
 Columns = Annotated[
-    str | None, typer.Option(help="Columns of POINTS that count, separated by commas.")
+    str | None,
+    typer.Option(
+        rich_help_panel=POINTS_PANEL, help="Columns of POINTS that count, separated by commas."
+    ),
 ]
-Affinity = Annotated[str, typer.Option(help="Graph of the points: knn or rbf.")]
+Affinity = Annotated[
+    str, typer.Option(rich_help_panel=POINTS_PANEL, help="Graph of the points: knn or rbf.")
+]
 Neighbours = Annotated[
-    int | None, typer.Option("-k", min=1, help="Neighbours of every point (knn).")
+    int | None,
+    typer.Option("-k", min=1, rich_help_panel=POINTS_PANEL, help="Neighbours of a point (knn)."),
 ]
-Eta = Annotated[float | None, typer.Option(help="Instead of the automatic choice: 0 < eta < 1.")]
+Eta = Annotated[
+    float | None,
+    typer.Option(rich_help_panel=MODEL_PANEL, help="Instead of the automatic choice: 0 < eta < 1."),
+]
 NModes = Annotated[
-    int | None, typer.Option(min=1, help="Instead of the automatic choice; 1: the paper's model.")
+    int | None,
+    typer.Option(
+        min=1,
+        rich_help_panel=MODEL_PANEL,
+        help="Instead of the automatic choice; 1: the paper's model.",
+    ),
 ]
 Engine = Annotated[
     str,
@@ -84,6 +130,7 @@ MaxSize = Annotated[
     typer.Option(
         "--max-size",
         callback=_checked_size,
+        rich_help_panel=FILES_PANEL,
         help="Bytes, as 8e9 or 8GB, that files may unpack to and a graph may need; else by memory.",
     ),
 ]
@@ -103,25 +150,83 @@ Output = Annotated[
 
 
 @dataclass(frozen=True)
-class Question:
-    """What the user has asked for on the command line."""
+class GraphQuestion:
+    """Which graph the user has named on the command line, and how its file is to be read."""
 
-    edges: Path | None
-    labels: str
-    points: Path | None = None
-    source: str | None = None
-    target: str | None = None
-    weight: str | None = None
-    symmetrise: str | None = None
-    ignore_unknown: bool = False
-    node_column: str | None = None
-    label_column: str | None = None
-    identity: str | None = None
-    columns: str | None = None
-    affinity: str = "knn"
-    neighbours: int | None = None
-    eta: float | None = None
-    n_modes: int | None = None
+    edges: Edges = None
+    source: Source = None
+    target: Target = None
+    weight: Weight = None
+    symmetrise: Symmetrise = None
+    max_size: MaxSize = None
+
+    def graph(self) -> Any:
+        """Read the graph."""
+        from robustgc.io.graph_files import read_graph
+
+        assert self.edges is not None
+        return read_graph(
+            self.edges,
+            source=self.source,
+            target=self.target,
+            weight=self.weight,
+            symmetrise=self.symmetrise,
+        )
+
+
+@dataclass(frozen=True)
+class Question(GraphQuestion):
+    """A graph, or points, with labels; every field is an option of the commands that ask."""
+
+    labels: Labels = None
+    points: Points = None
+    ignore_unknown: IgnoreUnknown = False
+    node_column: NodeColumn = None
+    label_column: LabelColumn = None
+    identity: Identity = None
+    columns: Columns = None
+    affinity: Affinity = "knn"
+    neighbours: Neighbours = None
+
+
+@dataclass(frozen=True)
+class ModelQuestion(Question):
+    """The same, with what the user chooses of the model."""
+
+    eta: Eta = None
+    n_modes: NModes = None
+
+
+def asking(kind: type[GraphQuestion]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options that a kind of question has, before its own.
+
+    The command is called with the question, then with its own options by name.
+    """
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(kind, include_extras=True)
+        _, *own = inspect.signature(command, eval_str=True).parameters.values()
+        asked = [
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=field.default,
+                annotation=hints[field.name],
+            )
+            for field in fields(kind)
+        ]
+        own = [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in own]
+
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            question = kind(**{option.name: given.pop(option.name) for option in asked})
+            command(question, **given)
+
+        run.__signature__ = inspect.Signature([*asked, *own])  # type: ignore[attr-defined]
+        run.__annotations__ = {option.name: option.annotation for option in [*asked, *own]}
+        return run
+
+    return decorated
 
 
 @dataclass(frozen=True)
@@ -139,10 +244,9 @@ def answered(asked: Question, quiet: bool) -> Answered:
 
     start = time.perf_counter()
     options: dict[str, Any] = {"verbose": not quiet and sys.stderr.isatty()}
-    if asked.eta is not None:
-        options["eta"] = asked.eta
-    if asked.n_modes is not None:
-        options["n_modes"] = asked.n_modes
+    for name in ("eta", "n_modes"):  # only some commands let the user choose them
+        if (value := getattr(asked, name, None)) is not None:
+            options[name] = value
     inputs, labels = read(asked)
     if asked.points is not None:
         options |= {"affinity": asked.affinity, "n_neighbors": asked.neighbours}
@@ -153,7 +257,6 @@ def answered(asked: Question, quiet: bool) -> Answered:
 
 def read(asked: Question) -> tuple[dict[str, Any], Any]:
     """Read the files: the graph or points by the name of the argument, and the labels."""
-    from robustgc.io.graph_files import read_graph
     from robustgc.io.label_files import read_labels
     from robustgc.io.point_files import read_points
 
@@ -162,23 +265,17 @@ def read(asked: Question) -> tuple[dict[str, Any], Any]:
         known: Any = read_points(asked.points, name=asked.identity, columns=chosen)
         inputs = {"points": known}
     else:
-        assert asked.edges is not None
-        known = read_graph(
-            asked.edges,
-            source=asked.source,
-            target=asked.target,
-            weight=asked.weight,
-            symmetrise=asked.symmetrise,
-        )
+        known = asked.graph()
         inputs = {"graph": known}
     labels: Any = asked.labels
+    assert labels is not None
     if os.path.exists(labels) or labels not in getattr(known, "attributes", {}):
         labels = _label_file(asked, known, read_labels)
     return inputs, labels
 
 
 def _label_file(asked: Question, known: Any, read: Any) -> Any:
-    path = Path(asked.labels)
+    path = Path(asked.labels or "")
     attributes = list(getattr(known, "attributes", {}))
     if not os.path.exists(path) and attributes:
         from robustgc.io.opening import InputError
@@ -195,6 +292,8 @@ def check_usage(asked: Question) -> None:
     """Refuse options that do not go together."""
     if (asked.edges is None) == (asked.points is None):
         stop("give either EDGES or --points, one of the two.", WRONG_USAGE)
+    if asked.labels is None:
+        stop("give --labels, a table of nodes and their labels.", WRONG_USAGE)
     of_edges = [asked.source, asked.target, asked.weight, asked.symmetrise]
     if asked.points is not None and any(option is not None for option in of_edges):
         stop("--source, --target, --weight and --symmetrise are for EDGES.", WRONG_USAGE)
@@ -202,8 +301,9 @@ def check_usage(asked: Question) -> None:
         stop("--id and --columns are for --points.", WRONG_USAGE)
     if asked.affinity not in ("knn", "rbf"):
         stop(f"--affinity {asked.affinity} is unknown; choose knn or rbf.", WRONG_USAGE)
-    if asked.eta is not None and not 0 < asked.eta < 1:
-        stop(f"--eta {asked.eta:g} is not strictly between 0 and 1.", WRONG_USAGE)
+    eta = getattr(asked, "eta", None)
+    if eta is not None and not 0 < eta < 1:
+        stop(f"--eta {eta:g} is not strictly between 0 and 1.", WRONG_USAGE)
     check_way(asked.symmetrise)
 
 
@@ -221,6 +321,13 @@ def check_excel(excel: bool, output: Path | None) -> None:
             "escapes. Leave out --excel, or name a .csv file.",
             WRONG_USAGE,
         )
+
+
+def check_graph(asked: GraphQuestion) -> None:
+    """Refuse a question without a graph, or with options that there are not."""
+    if asked.edges is None:
+        stop("give EDGES, the graph.", WRONG_USAGE)
+    check_way(asked.symmetrise)
 
 
 def check_way(symmetrise: str | None) -> None:

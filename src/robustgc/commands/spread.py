@@ -7,11 +7,11 @@ from typing import Any
 from robustgc.commands import shared
 from robustgc.commands.errors import WRONG_USAGE
 from robustgc.commands.ranks import Ranks, on_ranks
-from robustgc.commands.shared import Question
+from robustgc.commands.shared import ModelQuestion
 
 
 def classify(
-    asked: Question,
+    asked: ModelQuestion,
     output: Path | None,
     report: Path | None,
     save: Path | None,
@@ -33,7 +33,7 @@ def classify(
 
 
 def check_usage(
-    asked: Question, output: Path | None, report: Path | None, save: Path | None
+    asked: ModelQuestion, output: Path | None, report: Path | None, save: Path | None
 ) -> None:
     """Refuse options that do not go with several ranks."""
     after = "Write one table with --merge, and use that."
@@ -63,8 +63,8 @@ def check_usage(
         )
 
 
-def _classified(ranks: Ranks, asked: Question, output: Path, merge: bool) -> dict[str, Any]:
-    from robustgc.commands.classify import check_apart
+def _classified(ranks: Ranks, asked: ModelQuestion, output: Path, merge: bool) -> dict[str, Any]:
+    from robustgc.commands.classify import check_apart, inputs
     from robustgc.io.writing import check_table
     from robustgc.mpi.ending import Stage
     from robustgc.mpi.merging import merge as merged
@@ -75,7 +75,7 @@ def _classified(ranks: Ranks, asked: Question, output: Path, merge: bool) -> dic
     checkpoint = Path(f"{output}.checkpoint")
     with together(comm):
         if ranks.first:  # all ranks see the same folders
-            check_apart([asked.edges, Path(asked.labels)], [output, folder, checkpoint])
+            check_apart(inputs(asked), [output, folder, checkpoint])
             if merge:
                 check_table(output)
             check_folder(folder)
@@ -96,7 +96,7 @@ def _classified(ranks: Ranks, asked: Question, output: Path, merge: bool) -> dic
 
 
 def _fitted(
-    ranks: Ranks, asked: Question, checkpoint: Path, stage: Any
+    ranks: Ranks, asked: ModelQuestion, checkpoint: Path, stage: Any
 ) -> tuple[Any, Any, dict[str, Any], Any]:
     """Read and fit; return what was found, names, a summary, and what was kept on the way."""
     from robustgc.asked import Model
@@ -113,7 +113,9 @@ def _fitted(
     known = read_share(asked.edges, comm, **columns, symmetrise=asked.symmetrise)
     stage.now(f"reading {asked.labels}")
     with together(comm):
-        table = read_labels(Path(asked.labels), node=asked.node_column, label=asked.label_column)
+        table = read_labels(
+            Path(asked.labels or ""), node=asked.node_column, label=asked.label_column
+        )
     nodes, values, notes = route_labels(table, known, ignore_unknown=asked.ignore_unknown)
     for note in (*known.notes, *notes):
         ranks.say(f"note: {note}")

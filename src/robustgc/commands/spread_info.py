@@ -1,34 +1,30 @@
 """`robustgc info --engine mpi`: what every rank has to hold."""
 
 import socket
-from pathlib import Path
 from typing import Any
 
 import typer
 
 from robustgc.commands import shared
 from robustgc.commands.ranks import on_ranks
+from robustgc.commands.shared import GraphQuestion
 
 _MIB = 2**20
 
 
 def info(
-    edges: Path | None,
-    source: str | None,
-    target: str | None,
-    weight: str | None,
-    symmetrise: str | None,
+    asked: GraphQuestion,
     as_json: bool,
 ) -> None:
     """Show the ranks, and for each its machine, rows, entries and memory."""
     with on_ranks(quiet=False) as ranks:
         with ranks.once():
-            shared.check_way(symmetrise)
+            shared.check_graph(asked)
         from robustgc.mpi.reading import read_share
 
-        assert edges is not None
-        columns = {"source": source, "target": target, "weight": weight}
-        known = read_share(edges, ranks.comm, **columns, symmetrise=symmetrise)
+        assert asked.edges is not None
+        columns = {"source": asked.source, "target": asked.target, "weight": asked.weight}
+        known = read_share(asked.edges, ranks.comm, **columns, symmetrise=asked.symmetrise)
         for note in known.notes:
             ranks.say(f"note: {note}")
         found = describe(known.share)
