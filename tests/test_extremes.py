@@ -226,3 +226,10 @@ def test_queries_of_weights_next_to_nothing():
     with pytest.warns(UserWarning, match="Left out"):
         clf.fit(M, y)
     assert len(clf.suggest_queries(3)) == 3
+
+
+@pytest.mark.parametrize("tol", [None, "x", -1.0, np.nan])
+def test_a_tolerance_that_is_none_is_refused_by_a_sentence(tol):
+    graph, y = Graph(W), np.where(Y >= 0, 1.0, 0.0)
+    with pytest.raises(ValueError, match=r"tol=.* is not allowed; it must be above 0"):
+        robust_path(graph, y, [1e-4], tol=tol, solver="dense")

@@ -107,7 +107,7 @@ def robust_path(
     >>> [float(s.f[0].round(4)) for s in robust_path(chain, [1, 0, 0, -1], etas=[0.5, 0.9])]
     [0.5349, 4.7346]
     """
-    Y = _label_columns(graph, y)
+    Y, tol = _label_columns(graph, y), check_tol(tol)
     if (gammas is None) == (etas is None):
         raise ValueError(
             "Give gammas, or etas as shares of lambda_1 such as etas=[0.5, 0.9]: one of the two."

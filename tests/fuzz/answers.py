@@ -193,6 +193,8 @@ def containers(asked, folder):
     tol = _tolerance(asked)
     eta = case.options.get("eta")
     room = (1e-6 + 10 * min(tol, 1e-3)) / (1 - eta if isinstance(eta, float) else 0.1)
+    solved = [c.lambda_1 for c in asked.clf.certificates_.values() if c.lambda_1 > 0]
+    room += 1e-13 / min(solved, default=1.0)  # rounding of v_1' y, as in `formula`
     fixed = isinstance(eta, float) and "n_modes" in case.options
     if isinstance(asked.clf, RobustGC) and not fixed and _repeats(W, asked.clf.components_):
         return
