@@ -13,10 +13,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
 ROOT = Path(__file__).parents[2]
-PATIENCE = 20.0  # seconds that a case may take
-LATE = "took too long"
+PATIENCE = 20.0  # seconds of work that a case may take
 STARTING = 120.0  # and the first sign of life: loops may have to be compiled
+WAITING = 6.0  # times that by the clock: a case that waits for ever does no work
+LATE = "took too long"
 
 
 @dataclass
@@ -68,17 +71,26 @@ class Worker:
             command, stdout=subprocess.PIPE, stderr=self._errors, cwd=ROOT,
             env={**os.environ, "PYTHONPATH": path},
         )  # fmt: skip
-        self._buffer, self._started, self._begun = b"", False, time.monotonic()
+        self._times = psutil.Process(self._child.pid).cpu_times
+        self._buffer, self._started = b"", False
+        self._begin()
+
+    def _begin(self):
+        self._begun, self._worked = time.monotonic(), self._work()
+
+    def _work(self):
+        """Return the seconds of work of the child: by the clock, others that are busy count too."""
+        return sum(self._times()[:2])
 
     def record(self, until):
         """Return the record of the next case, or None when the time is over."""
-        begun = time.monotonic()
         while b"\n" not in self._buffer:
-            patience = PATIENCE if self._started else STARTING
-            left = min(begun + patience, until) - time.monotonic()
-            if left <= 0:
-                return None if time.monotonic() >= until else self._lost(LATE)
-            ready, _, _ = select.select([self._child.stdout], [], [], left)
+            patience, now = PATIENCE if self._started else STARTING, time.monotonic()
+            if now >= until:
+                return None
+            if self._work() - self._worked > patience or now - self._begun > WAITING * patience:
+                return self._lost(LATE)
+            ready, _, _ = select.select([self._child.stdout], [], [], min(1.0, until - now))
             if ready:
                 more = os.read(self._child.stdout.fileno(), 2**16)
                 if not more:
@@ -87,7 +99,8 @@ class Worker:
         line, _, self._buffer = self._buffer.partition(b"\n")
         said = json.loads(line)
         if "at" in said:
-            self._started, self.number, self._begun = True, said["at"], time.monotonic()
+            self._started, self.number = True, said["at"]
+            self._begin()
             return self.record(until)
         return said
 
@@ -97,6 +110,9 @@ class Worker:
 
     def _lost(self, what):
         """Return the record of a case that did not come back."""
+        if what == LATE:
+            self._child.send_signal(signal.SIGUSR1)  # it says where it is
+            time.sleep(1.0)
         self._child.kill()
         self._errors.seek(0)
         said = (
@@ -154,7 +170,7 @@ def run_one(kind, seed, number, tell):
     """Run one case again."""
     tally, worker = Tally(), Worker(kind, seed, number)
     try:
-        tally.add(kind, worker.record(time.monotonic() + STARTING + PATIENCE), tell)
+        tally.add(kind, worker.record(time.monotonic() + WAITING * (STARTING + PATIENCE)), tell)
     finally:
         worker.close()
     return tally

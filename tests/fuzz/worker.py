@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import resource
+import signal
 import sys
 import tempfile
 import time
@@ -18,7 +19,6 @@ from tests.fuzz.watch import Finding, Watch
 KINDS = ["calls", "files", "models"]
 GROWTH = {"calls": 600, "files": 1500, "models": 600}  # MiB that one case may take
 ROOM = 6 * 2**30  # beyond this the system is not to be filled: allocation fails
-LATE = 18.0  # seconds, shortly before the parent loses its patience
 LONGEST = 6000  # characters of a program; a longer one is given by its number
 
 
@@ -75,6 +75,7 @@ def _mebibytes(name):
 def main(kind, seed, first, step):
     """Run cases until someone ends it; say each on standard output."""
     faulthandler.enable()
+    faulthandler.register(signal.SIGUSR1)  # the parent asks where a case is that takes long
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the cases print is theirs
     here = Path(tempfile.gettempdir())
@@ -85,9 +86,7 @@ def main(kind, seed, first, step):
     number = first
     while True:
         print(json.dumps({"at": number}), file=channel, flush=True)
-        faulthandler.dump_traceback_later(LATE)  # so that a case that hangs says where
         record = run(kind, seed, number)
-        faulthandler.cancel_dump_traceback_later()
         print(json.dumps(record), file=channel, flush=True)
         number += step
 
