@@ -216,10 +216,13 @@ def belkin(
     basis = eigenpairs(graph, n_vectors, laplacian)
     columns = Y.reshape(graph.n, -1)
     f = np.empty_like(columns)
-    for k, column in enumerate(columns.T):
-        labelled = column != 0
-        fit = np.linalg.lstsq(basis.vectors[labelled], column[labelled], rcond=None)
-        f[:, k] = basis.vectors @ fit[0]
+    # Columns of one class against the rest have the same labelled nodes: one factorisation.
+    masks, mask_of = np.unique(columns.T != 0, axis=0, return_inverse=True)
+    for k, labelled in enumerate(masks):
+        together = mask_of.ravel() == k
+        targets = columns[np.ix_(labelled, together)]
+        fit = np.linalg.lstsq(basis.vectors[labelled], targets, rcond=None)
+        f[:, together] = basis.vectors @ fit[0]
     return reported(Solution(f.reshape(Y.shape), basis.residual), 1e-6)
 
 
