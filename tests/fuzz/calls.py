@@ -36,6 +36,8 @@ class Fit:
         n = len(plain)
         self.y, unlabeled, pool = labels.labels(rng, n)
         self.options = {**self._affinity(rng, n), **_own(rng, self.name, pool)}
+        if n > 300 and self.options.get("n_vectors") == 10**6:  # all vectors, many times over
+            self.options["n_vectors"] = 5
         if unlabeled is not None:
             self.options["unlabeled"] = unlabeled
         self.more = {}
