@@ -56,6 +56,8 @@ def typed_values(values: NDArray[Any]) -> NDArray[Any]:
         return values
     items = [_plain(v) for v in values.tolist()]  # bytes become text
     kinds = {type(v).__name__ for v in items}
+    if kinds & {"bool", "bool_"} and kinds & {"int", "float"}:  # True would become class 1
+        raise _unsupported(kinds)
     if items and kinds <= {"int", "float"} and not _fit_floats(items):
         whole = [v for v in items if isinstance(v, int)]
         return _integers(whole) if len(whole) == len(items) else _objects(items)
