@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from robustgc.labels import Labels
+from robustgc.missing import find_missing
 from robustgc.quoting import listed, quoted
 
 
-def changed_labels(labels: Labels, changes: Mapping[int, Any]) -> Labels:
+def changed_labels(
+    labels: Labels, changes: Mapping[int, Any], *, unlabeled: object = None
+) -> Labels:
     """Return labels with some of them changed.
 
     Parameters
@@ -19,6 +22,8 @@ def changed_labels(labels: Labels, changes: Mapping[int, Any]) -> Labels:
     labels : Labels
     changes : mapping or pandas Series
         From node to label.
+    unlabeled : object, default=None
+        As in `robustgc.labels.encode`: None takes labels away by all the usual markers.
 
     Raises
     ------
@@ -36,7 +41,7 @@ def changed_labels(labels: Labels, changes: Mapping[int, Any]) -> Labels:
                 f"{quoted(node)} is not a node of the fitted graph; nodes are 0 to "
                 f"{len(codes) - 1}."
             )
-        codes[node] = _code(name, known, labels.marker)
+        codes[node] = _code(name, known, labels.marker, usual=unlabeled is None)
     if len(np.unique(codes[codes >= 0])) < 2:
         raise ValueError(
             "After the update fewer than two classes are labelled; at least two are needed."
@@ -56,7 +61,7 @@ def _pairs(changes: Any) -> Iterable[tuple[Any, Any]]:
     )
 
 
-def _code(name: Any, known: dict[Any, int], marker: object) -> int:
+def _code(name: Any, known: dict[Any, int], marker: object, *, usual: bool) -> int:
     """Return the code of a label, -1 for none; refuse what is no class."""
     scalar = isinstance(name, np.generic) or (isinstance(name, np.ndarray) and name.ndim == 0)
     value = name.item() if scalar else name
@@ -72,7 +77,7 @@ def _code(name: Any, known: dict[Any, int], marker: object) -> int:
             pass
     if not _is_none(marker) and truth == isinstance(marker, bool) and _same(value, marker):
         return -1
-    if isinstance(value, str) and value == "":
+    if find_missing([*known, value], None if usual else "").mask[-1]:
         return -1
     raise ValueError(
         f"{quoted(value)} is not a class of the fit; those are {listed(known)}. "

@@ -231,7 +231,7 @@ class RobustGC(RankedClassifier):
         Parameters
         ----------
         labels : mapping
-            From node to its new label; None, or the unlabelled marker, takes the label away.
+            From node to its new label; None, or what means unlabelled in y, takes the label away.
 
         Examples
         --------
@@ -244,7 +244,7 @@ class RobustGC(RankedClassifier):
         check_is_fitted(self)
         if self.landmarks is not None:
             raise ValueError("update is not possible with landmarks; fit again.")
-        changed = changed_labels(self._labels, labels)
+        changed = changed_labels(self._labels, labels, unlabeled=self.unlabeled)
         sizes = np.where((changed.codes >= 0) & (self._sizes == 0), 1.0, self._sizes)
         kept = changed.codes >= 0
         check_sizes(sizes[kept], changed.codes[kept], changed.classes, sizes[kept])

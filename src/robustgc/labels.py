@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
 from robustgc.label_types import equal_to, is_missing, of_one_type, one_dimensional, typed_values
+from robustgc.missing import MARKERS, Missing, find_missing
 from robustgc.quoting import quoted
 from robustgc.weights import Array
 
@@ -77,8 +78,9 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
     n_nodes : int
         How many labels there must be.
     unlabeled : object, default=None
-        The value that marks unlabelled nodes. By default -1 for numbers and "" for text; None
-        and NaN mean unlabelled in any case.
+        The value that marks unlabelled nodes, instead of the default: -1 for whole numbers, and
+        the texts of `robustgc.missing.MARKERS` ("NA", "?" and the like, with a warning that
+        counts them). None, NaN and, by default, "" mean unlabelled in any case.
 
     Raises
     ------
@@ -103,12 +105,14 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
             f"There are {len(values)} labels for {n_nodes} nodes; y needs one entry per node, "
             "with -1, None, NaN or '' for unlabelled nodes."
         )
-    missing = unlabelled(values, unlabeled)
+    gaps = _gaps(values, unlabeled)
+    missing = gaps.mask
     _warn_paper_convention(values, unlabeled)
     if missing.all():
         raise ValueError(
             f"All {n_nodes} nodes are unlabelled. At least one label of each of two classes is "
             "needed; -1, None, NaN and '' mean unlabelled (choose another marker with unlabeled=)."
+            f"{_blamed(gaps)}"
         )
     given = of_one_type(values[~missing])
     if given.dtype.kind == "f" and np.isinf(given).any():
@@ -124,7 +128,9 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
             f"The labels have 1 class only, {quoted(classes[0].item())}, on {len(given)} of "
             f"{n_nodes} nodes. At least two classes are needed. (-1, None, NaN and '' mean "
             "unlabelled; choose another marker with unlabeled= if one of them is a class.)"
+            f"{_blamed(gaps)}"
         )
+    _warn_markers(gaps, text=classes.dtype.kind == "U")
     if unlabeled is not None and any(name == unlabeled for name in classes.tolist()):
         raise ValueError(
             f"unlabeled={quoted(unlabeled)} equals a class in Python, so that answers could not "
@@ -138,11 +144,13 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
 def recode(y: ArrayLike, classes: NDArray[Any], *, unlabeled: object = None) -> NDArray[np.int64]:
     """Return codes of labels by known classes: -1 for unlabelled, -2 for another class."""
     values = one_dimensional(y)
+    known = {value: code for code, value in enumerate(classes.tolist())}
     missing = unlabelled(values, unlabeled)
+    if classes.dtype.kind == "U":  # "-1" was a class beside words; here it may stand alone
+        missing &= np.array([str(value) not in known for value in values], dtype=bool)
     codes = np.full(len(values), -1, dtype=np.int64)
     if not missing.all():
         given = typed_values(values[~missing])
-        known = {value: code for code, value in enumerate(classes.tolist())}
         comparable = (given.dtype.kind == "U") == (classes.dtype.kind == "U")
         found = [known.get(value, -2) if comparable else -2 for value in given.tolist()]
         codes[~missing] = found
@@ -199,12 +207,38 @@ def flip(
 
 def unlabelled(values: NDArray[Any], unlabeled: object) -> NDArray[np.bool_]:
     """Return where there is no label."""
+    return _gaps(values, unlabeled).mask
+
+
+def _gaps(values: NDArray[Any], unlabeled: object) -> Missing:
+    """Find the unlabelled nodes: by the rule of `robustgc.missing`, or by a marker alone."""
+    if unlabeled is None and values.dtype.kind in "OUS":
+        return find_missing(values.tolist())
     missing: NDArray[np.bool_] = is_missing(values)
     if not missing.all():
         given = typed_values(values[~missing])
-        default = "" if given.dtype.kind == "U" else -1
-        missing[~missing] = equal_to(given, default if unlabeled is None else unlabeled)
-    return missing
+        missing[~missing] = equal_to(given, -1 if unlabeled is None else unlabeled)
+    return Missing(missing)
+
+
+def _blamed(gaps: Missing) -> str:
+    """Say which markers took labels away, in an error about labels that are not there."""
+    if not (said := gaps.sentence()):
+        return ""
+    return f" Of y, {said}, read as unlabelled; pass unlabeled='' if that is a class."
+
+
+def _warn_markers(gaps: Missing, *, text: bool) -> None:
+    """Warn of texts that are read as unlabelled; -1 among numbers is scikit-learn's own marker."""
+    counts = {mark: many for mark, many in gaps.counts.items() if text or mark in MARKERS}
+    if counts:
+        warnings.warn(
+            f"Of y, {Missing(gaps.mask, counts).sentence()}: read as unlabelled. If that is a "
+            "class, pass unlabeled=''; if not, write None, or pass it as unlabeled=, to silence "
+            "this.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _warn_paper_convention(values: NDArray[Any], unlabeled: object) -> None:
