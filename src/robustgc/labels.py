@@ -205,9 +205,12 @@ def flip(
     return wrong, changed
 
 
-def unlabelled(values: NDArray[Any], unlabeled: object) -> NDArray[np.bool_]:
-    """Return where there is no label."""
-    return _gaps(values, unlabeled).mask
+def unlabelled(values: NDArray[Any], unlabeled: object, *, warn: bool = False) -> NDArray[np.bool_]:
+    """Return where there is no label; warn of texts that are read so, if asked to."""
+    gaps = _gaps(values, unlabeled)
+    if warn:
+        _warn_markers(gaps, text=any(isinstance(value, str) for value in values[~gaps.mask]))
+    return gaps.mask
 
 
 def _gaps(values: NDArray[Any], unlabeled: object) -> Missing:

@@ -78,7 +78,7 @@ def answer_own(
         sizes = _sizes(sample_weight, mine, share.first, share.rows)
     nodes, values, weight = _settled(comm.allgather((*mine, sizes)), share.n)
     given = encode(values, n_nodes=len(nodes), unlabeled=unlabeled)
-    keep = weight > 0
+    keep = (weight > 0) & (given.codes >= 0)  # a mapping may have None in it
     given = replace(given, codes=given.codes[keep])
     weight = relative_sizes(weight[keep], given.codes, given.classes)
     fitted = fit_codes(share, nodes[keep], given, weight, model, options)
@@ -96,7 +96,7 @@ def _pairs(y: Any, first: int, rows: int, unlabeled: Any) -> tuple[NDArray[Any],
         )
     values = np.empty(rows, dtype=object)
     values[:] = list(y)
-    known = np.flatnonzero(~unlabelled(values, unlabeled))
+    known = np.flatnonzero(~unlabelled(values, unlabeled, warn=True))
     return first + known, values[known].tolist()
 
 
