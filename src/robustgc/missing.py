@@ -1,9 +1,9 @@
 """Which cells of a column of labels mean "unlabelled": one rule for files, tables and arrays.
 
-Unlabelled are always None, NaN, the NA and NaT of data frames, and the empty text. By default so are
-the texts of `MARKERS`, compared letter by letter without the spaces around them (``NA`` is a marker,
-``na`` is a class), and -1 where all other labels are whole numbers, as numbers or as text. A list of
-the user's own replaces these two defaults. What was read so is counted, and said.
+Unlabelled are always None, NaN, the NA and NaT of data frames, and the empty text. By default so
+are the texts of `MARKERS`, compared letter by letter without the spaces around them (``NA`` is a
+marker, ``na`` is a class), and -1 where all other labels are whole numbers, as numbers or as text.
+A list of the user's own replaces these two defaults. What was read so is counted, and said.
 """
 
 import re
@@ -121,9 +121,9 @@ def _text(cell: Any) -> str | None:
     if isinstance(cell, bool | np.bool_):
         return str(cell)
     if isinstance(cell, float | np.floating):
-        return str(int(cell)) if float(cell).is_integer() and abs(cell) < 2**53 else None
+        return str(int(cell)) if float(cell).is_integer() and abs(float(cell)) < 2**53 else None
     if isinstance(cell, int | np.integer):
-        return str(cell) if abs(cell) < 10**_MOST_DIGITS else None
+        return str(cell) if abs(int(cell)) < 10**_MOST_DIGITS else None
     return None
 
 

@@ -61,6 +61,13 @@ def positions(wanted: Any, names: NDArray[Any]) -> NDArray[np.int64]:
     return np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
+def as_text(values: Any) -> Any:
+    """Return names as an Arrow array of text, as `positions` compares them."""
+    import pyarrow as pa
+
+    return _arrow(values).cast(pa.string())
+
+
 def _arrow(values: Any) -> Any:
     """Return names as an Arrow array: whole numbers, or text."""
     import pyarrow as pa

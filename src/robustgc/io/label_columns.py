@@ -1,0 +1,205 @@
+"""Which columns of a table hold the nodes and their labels."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robustgc.io.errors import InputError
+from robustgc.io.tables import column
+from robustgc.missing import find_missing
+from robustgc.quoting import listed, quoted, short
+
+NODE = ("node", "id", "name", "node_id", "nodeid", "vertex", "row")
+LABEL = ("label", "class", "y", "target", "category", "given")
+REVIEWED = "reviewed"  # labels that a person has looked at and kept
+_RIVALS = ("label", "class", "target", "category")  # two of these in one table: which is it?
+_UNNAMED = re.compile(r"(unnamed: \d+|__index_level_\d+__)?", re.I)  # as data frames write them
+_BY_PLACE = re.compile(r"column \d+")  # what columns are called where the table has no header
+_MOST = 20  # columns whose values are counted for a message
+
+
+@dataclass(frozen=True)
+class LabelColumns:
+    """The columns of a table of labels, and what each of them is used for.
+
+    Attributes
+    ----------
+    names : tuple of str
+    read : callable
+        From numbers of columns to Arrow arrays of them; it may read the file again.
+    node, label : int
+    reviewed : int or None
+        The column that says which labels a person has looked at.
+    by_user : bool
+        Whether the user has named the label column.
+    notes : tuple of str
+        What was decided for the user.
+    """
+
+    names: tuple[str, ...]
+    read: Callable[[Sequence[int]], list[Any]]
+    node: int
+    label: int
+    reviewed: int | None
+    by_user: bool
+    notes: tuple[str, ...]
+
+    def others(self) -> dict[str, Any]:
+        """Return all columns but that of the nodes, by name, as Arrow arrays."""
+        rest = [k for k in range(len(self.names)) if k != self.node][:_MOST]
+        return dict(zip([self.names[k] for k in rest], self.read(rest), strict=True))
+
+
+def has_names(node: str | None, label: str | None) -> bool:
+    """Whether the user speaks of columns by names, which only a header can give."""
+    return any(name is not None and not _BY_PLACE.fullmatch(name) for name in (node, label))
+
+
+def choose_columns(
+    names: Sequence[str] | None,
+    width: int,
+    read: Callable[[Sequence[int]], list[Any]],
+    where: str,
+    node: str | None,
+    label: str | None,
+) -> LabelColumns:
+    """Choose the columns of the nodes and labels, or refuse where it would be a guess.
+
+    Parameters
+    ----------
+    names : sequence of str or None
+        The header; None: there is none.
+    width : int
+        How many columns there are.
+    read : callable
+        As in `LabelColumns`.
+    where : str
+        The table, for messages.
+    node, label : str or None
+        The columns that the user has named.
+    """
+    if width < 2:
+        raise InputError(
+            f"{where}: {width} column where two are expected. Put the node and its label in every "
+            "row, between commas or tabs."
+        )
+    known = tuple(names or (f"column {k + 1}" for k in range(width)))
+    try:
+        i = None if node is None else column(known, node, (), 0)
+        j = None if label is None else column(known, label, (), 0)
+    except InputError as error:
+        raise InputError(f"{where}: {error}.") from None
+    if i is not None and i == j:
+        raise InputError(
+            f"{where}: node and label are both column {quoted(known[i])}; name two columns."
+        )
+    reviewed = _usual(known, (REVIEWED,), [k for k in range(width) if k not in (i, j)])
+    usable = [k for k in range(width) if k != reviewed]
+    counters = [k for k in _row_counters(known, usable, read) if k not in (i, j)]
+    usable = [k for k in usable if k not in counters]
+    i, j = _pair(known, usable, i, j)
+    if i is None or j is None:
+        raise _open_choice(known, read, where, headless=names is None)
+    notes = (*_left_out(known, counters, where), *_rivals(known, i, j, label, where))
+    return LabelColumns(known, read, i, j, reviewed, label is not None, notes)
+
+
+def _pair(
+    names: Sequence[str], usable: list[int], i: int | None, j: int | None
+) -> tuple[int | None, int | None]:
+    """Return the columns of nodes and labels: by their names, or because no others are left."""
+    words = {name.strip().lower() for name in names}
+    usual = [word for word in LABEL if word != "y" or "x" not in words]  # x and y: coordinates
+    j = _usual(names, usual, [k for k in usable if k != i]) if j is None else j
+    i = _usual(names, NODE, [k for k in usable if k != j]) if i is None else i
+    rest = [k for k in usable if k not in (i, j)]
+    rest.sort(key=lambda k: _UNNAMED.fullmatch(names[k]) is None)  # an index names the nodes
+    if i is None and rest and (j is not None or len(rest) == 2):
+        i = rest.pop(0)
+    if j is None and i is not None and len(rest) == 1:
+        j = rest[0]
+    return i, j
+
+
+def _usual(names: Sequence[str], words: Sequence[str], among: Iterable[int]) -> int | None:
+    places = {names[k].strip().lower(): k for k in reversed(list(among))}
+    return next((places[word] for word in words if word in places), None)
+
+
+def _row_counters(
+    names: Sequence[str], usable: list[int], read: Callable[[Sequence[int]], list[Any]]
+) -> list[int]:
+    """Return the columns without a name that only count the rows, where two others have names."""
+    unnamed = [k for k in usable if _UNNAMED.fullmatch(names[k])]
+    if len(usable) - len(unnamed) < 2:
+        return []
+    return [k for k, values in zip(unnamed, read(unnamed), strict=True) if _counts_rows(values)]
+
+
+def _counts_rows(values: Any) -> bool:
+    """Whether a column holds 0, 1, 2 and so on."""
+    import pyarrow as pa
+
+    try:
+        numbers = values.cast(pa.int64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return False
+    return numbers.null_count == 0 and np.array_equal(numbers.to_numpy(), np.arange(len(numbers)))
+
+
+def _open_choice(
+    names: Sequence[str], read: Callable[[Sequence[int]], list[Any]], where: str, *, headless: bool
+) -> InputError:
+    columns = read(range(len(names))[:_MOST])
+    cure = "Name the column with --label-column (label_column= in Python)"
+    if headless:
+        first = listed([values[0].as_py() for values in columns if len(values)], 90)
+        cure += f". If the first line is a header, its names are {first}"
+    return InputError(
+        f"{where}: which of {len(names)} columns holds the label is open, as none is called "
+        f"{', '.join(LABEL[:-1])} or {LABEL[-1]}. {variety(names, columns)}. {cure}; "
+        "--node-column names that of the nodes."
+    )
+
+
+def variety(names: Sequence[str], columns: Sequence[Any]) -> str:
+    """Return the columns with the number of their distinct values, for a message."""
+    counts = [(name, _distinct(values)) for name, values in zip(names, columns, strict=False)]
+    text = ", ".join(
+        f"{quoted(name, 40)}" + ("" if many is None else f" ({many})") for name, many in counts
+    )
+    return f"Columns with the number of their different values: {short(text)}"
+
+
+def _distinct(values: Any) -> int | None:
+    """Return how many labels a column would give; None for lists and the like."""
+    import pyarrow as pa
+
+    try:
+        cells = values.unique().to_pylist()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+    return int((~find_missing(cells).mask).sum())
+
+
+def _left_out(names: Sequence[str], counters: list[int], where: str) -> tuple[str, ...]:
+    return tuple(
+        f"column {k + 1} of {where} ({'no name' if not names[k] else quoted(names[k], 40)}, values "
+        "0, 1, 2, ...) only counts the rows and is left out"
+        for k in counters
+    )
+
+
+def _rivals(names: Sequence[str], i: int, j: int, label: str | None, where: str) -> tuple[str, ...]:
+    """Say which other columns might hold labels, where the user has named none."""
+    words = [name.strip().lower() for name in names]
+    rivals = [names[k] for k, word in enumerate(words) if word in _RIVALS and k not in (i, j)]
+    if label is not None or not rivals:
+        return ()
+    return (
+        f"the labels of {where} are those in column {quoted(names[j], 60)}, not in "
+        f"{listed(rivals, 90)}; --label-column decides otherwise",
+    )

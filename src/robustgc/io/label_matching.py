@@ -1,0 +1,146 @@
+"""Why nodes of a table of labels are not in the graph: the cause is looked for, and said."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from robustgc.io.named import NamedGraph, as_text
+from robustgc.quoting import listed, quoted
+
+# Straight, then curly ones.
+_QUOTATION_MARKS = "\"'`\u00b4\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
+
+
+def _without(pattern: str, instead: str = "") -> Callable[[Any], Any]:
+    def changed(names: Any) -> Any:
+        import pyarrow.compute as pc
+
+        return pc.replace_substring_regex(names, pattern, instead)
+
+    return changed
+
+
+def _lower(names: Any) -> Any:
+    import pyarrow.compute as pc
+
+    return pc.utf8_lower(names)
+
+
+# What to do with names, on both sides, so that they are the same; by the words for it.
+_WAYS: dict[str, Callable[[Any], Any]] = {
+    "spaces are left out": _without(r"[\s\x{a0}]+"),
+    "quotation marks are left out": _without(f"[{_QUOTATION_MARKS}]"),
+    "'.0' at the end is dropped": _without(r"\.0+$"),
+    "leading zeros are dropped": _without("^0+([0-9])", r"\1"),
+    "upper and lower case count as the same": _lower,
+}
+
+
+def cause(
+    nodes: Any, columns: Mapping[str, Any], node: str | None, label: str, graph: NamedGraph
+) -> str:
+    """Say why names are not in a graph, and what cures it; empty where no cause is seen.
+
+    Parameters
+    ----------
+    nodes : Arrow array
+        The names of the labelled nodes.
+    columns : mapping
+        The other columns of the table in these rows, as Arrow arrays, by name.
+    node : str or None
+        The name of the column of the nodes; None: a mapping, which has none.
+    label : str
+        The name of the column of the labels.
+    graph : NamedGraph
+    """
+    asked, known = as_text(nodes), as_text(graph.names)
+    now = _matches(asked, known)
+    reasons = [*_other_writing(asked, known)]
+    if 2 * now < len(asked):  # else the column is right, and other matches are chance
+        reasons += [*_attributes(asked, graph), *_other_columns(columns, known, node, label)]
+    best = max(reasons, default=(0, ""), key=lambda reason: reason[0])
+    if best[0] <= now + (len(asked) - now) / 2:  # less than half of the lost ones are explained
+        return ""
+    return f"{now} of {len(asked)} match; {best[0]} of {len(asked)} {best[1]}"
+
+
+def examples(graph: NamedGraph) -> str:
+    """Return what the nodes of a graph are called, for a message."""
+    some = listed([str(name) for name in graph.names[:5]], 90)
+    return (
+        f"the graph has {len(graph.names)} nodes, called {some}{', ...' * (len(graph.names) > 5)}"
+    )
+
+
+def _matches(asked: Any, known: Any) -> int:
+    import pyarrow.compute as pc
+
+    return int(pc.sum(pc.is_in(asked, value_set=known)).as_py() or 0)
+
+
+def _other_writing(asked: Any, known: Any) -> Iterator[tuple[int, str]]:
+    """Try one change of writing after another, then all of them together."""
+    every_asked, every_known = asked, known
+    for words, way in _WAYS.items():
+        one, other = way(asked), way(known)
+        yield _matches(one, other), f"do once {words}{_pair(asked, known, one, other)}: {_CURE}"
+        every_asked, every_known = way(every_asked), way(every_known)
+    both = _pair(asked, known, every_asked, every_known)
+    words = "spaces, quotation marks, leading zeros, a '.0' at the end and upper case"
+    yield _matches(every_asked, every_known), f"do once {words} are left aside{both}: {_CURE}"
+
+
+_CURE = "write the nodes in the table as in the graph."
+
+
+def _pair(asked: Any, known: Any, one: Any, other: Any) -> str:
+    """Return the first pair of names that only the change of writing makes the same."""
+    import pyarrow.compute as pc
+
+    places = pc.index_in(one, value_set=other)
+    different = pc.and_(pc.is_valid(places), pc.invert(pc.is_in(asked, value_set=known)))
+    first = pc.index(different, True).as_py()
+    if first < 0:
+        return ""
+    theirs, ours = asked[first].as_py(), known[places[first].as_py()].as_py()
+    return f" ({quoted(theirs, 40)} is {quoted(ours, 40)} in the graph)"
+
+
+def _attributes(asked: Any, graph: NamedGraph) -> Iterator[tuple[int, str]]:
+    """Look for the names among the node attributes: programs tell ids from labels."""
+    import pyarrow.compute as pc
+
+    for name, values in graph.attributes.items():
+        known = as_text(["" if value is None else value for value in values])
+        if many := _matches(asked, known):
+            places = pc.index_in(asked, value_set=known)
+            first = pc.index(pc.is_valid(places), True).as_py()
+            ours = graph.names[places[first].as_py()]
+            yield (
+                many,
+                f"are values of the node attribute {quoted(name, 40)}, not names of nodes "
+                f"({quoted(asked[first].as_py(), 40)} is node {quoted(str(ours), 40)}): write the "
+                "names of the nodes in the table, or rename the nodes of the graph by that "
+                "attribute (in Python networkx.relabel_nodes).",
+            )
+
+
+def _other_columns(
+    columns: Mapping[str, Any], known: Any, node: str | None, label: str
+) -> Iterator[tuple[int, str]]:
+    """Look for the nodes in the other columns of the table."""
+    import pyarrow as pa
+
+    for name, values in columns.items():
+        try:
+            many = _matches(as_text(values), known)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # lists and the like
+            continue
+        flag = f"--node-column {quoted(name, 40)}"
+        if node is None:
+            yield many, "do by their labels: labels go from node to class, so swap the two."
+        elif name == label:
+            what = f"do by column {quoted(name, 40)}, taken for the label: swap the two with {flag}"
+            yield many, f"{what} --label-column {quoted(node, 40)}."
+        else:
+            what = f"do by column {quoted(name, 40)}: name it with {flag}"
+            yield many, f"{what} (node_column= in Python)."
