@@ -218,7 +218,8 @@ LABELS = {
     "unknown": ("l.csv", b"node,label\na,x\n" + b"".join(b"z%d,x\n" % k for k in range(7)),
                 "7 of 8 labelled nodes are not in the graph, first z0, z1, z2, z3, z4., "
                 "--ignore-unknown"),
-    "unknown zeros": ("l.csv", b"node,label\n7,x\na,y\n", "1 of 2, first 7. Check the names"),
+    "unknown zeros": ("l.csv", b"node,label\n7,x\na,y\n", "1 of 2, first 7. 1 of 2 match; 2 of 2"
+                      " do once leading zeros are dropped ('7' is '007', as in the graph"),
     "null node": ("l.pq", parquet(node=["a", None], label=["x", "y"]), "1 of 2, first None"),
     "Latin-1": ("l.csv", b"node,label\na,\xe9\n", "line 2: not UTF-8"),
     "too few": ("l.csv", b"node,label\na,x\nb\n", "line 3: 1 field where 2"),

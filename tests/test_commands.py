@@ -191,11 +191,13 @@ def test_input_is_never_overwritten(place):
     assert "is what is read" in result.stderr
 
 
-def test_minus_one_is_a_class_in_tables(place, tmp_path):
+def test_minus_one_is_a_class_in_tables_on_demand(place, tmp_path):
     frame = pd.DataFrame({"node": ["m0", "m1", "m33"], "label": [-1, -1, 1]})
     frame.to_parquet(tmp_path / "l.parquet")
-    result = run(place, "classify", "{}/edges.csv", "-l", tmp_path / "l.parquet")
-    assert "3 labels of 2 classes" in result.stderr
+    words = ("classify", "{}/edges.csv", "-l", tmp_path / "l.parquet")
+    refused = run(place, *words, code=1)
+    assert "2 cells say '-1', read as unlabelled" in refused.stderr
+    assert "3 labels of 2 classes" in run(place, *words, "--unlabelled", "").stderr
 
 
 def test_info_speaks_of_the_largest_piece(place, tmp_path):

@@ -31,7 +31,7 @@ from robustgc.io.writing import write_table
 from robustgc.labels import encode
 from robustgc.report.compare_page import FILES, Sheet, render, summary
 from robustgc.reporting import installed
-from robustgc.result import labels_of, points_of
+from robustgc.result import labels_of, marker_of, points_of
 from robustgc.weights import check_weights
 
 SIZES, NOISE = (1, 2, 5, 10, 20), (0, 20, 40)  # percent
@@ -124,6 +124,7 @@ def compare(
     affinity: str = "knn",
     n_neighbors: int | None = None,
     ignore_unknown: bool = False,
+    unlabelled: str | Sequence[Any] | None = None,
     models: Sequence[str] | None = None,
     sizes: Sequence[float] = SIZES,
     noise: Sequence[float] = NOISE,
@@ -145,6 +146,8 @@ def compare(
         The graph of the points.
     ignore_unknown : bool
         Leave out labels of nodes that are not in the graph.
+    unlabelled : str, sequence of str or None
+        What means "no label", as in `robustgc.classify`.
     models : sequence of str, default=None
         Of `MODELS`; None: all (LabelSpreading only where there are points).
     sizes : sequence of float
@@ -166,8 +169,8 @@ def compare(
     [(4, 1.0)]
     """
     chosen = check_options(models, sizes, noise, repeats, seed, with_points=points is not None)
-    known, notes, y = _read(graph, points, truth, ignore_unknown)
-    labels = encode(y, n_nodes=len(y))
+    known, notes, y = _read(graph, points, truth, ignore_unknown, unlabelled)
+    labels = encode(y, n_nodes=len(y), **marker_of(truth, unlabelled))
     problem = _problem(known, labels.codes, affinity, n_neighbors)
     counted, left_out = counts(labels.codes, sizes)
     noise = list(dict.fromkeys(noise))
@@ -217,7 +220,9 @@ def check_options(
     return chosen
 
 
-def _read(graph: Any, points: Any, truth: Any, ignore: bool) -> tuple[Any, tuple[str, ...], Any]:
+def _read(
+    graph: Any, points: Any, truth: Any, ignore: bool, unlabelled: Any
+) -> tuple[Any, tuple[str, ...], Any]:
     """Return the graph or points, notes, and the true label of every node."""
     if (graph is None) == (points is None):
         raise InputError("Pass either a graph or points=, one of the two.")
@@ -225,11 +230,12 @@ def _read(graph: Any, points: Any, truth: Any, ignore: bool) -> tuple[Any, tuple
         raise InputError("Pass truth: a mapping from node to label, or the path of a table.")
     if points is not None:
         found = points if isinstance(points, NamedPoints) else points_of(points)
-        y, notes = labels_of(truth, NamedGraph(np.zeros((0, 0)), found.names), ignore)
+        nodes = NamedGraph(np.zeros((0, 0)), found.names)
+        y, notes = labels_of(truth, nodes, ignore, unlabelled=unlabelled)
         return found, notes, y
     path = isinstance(graph, str | Path)
     known = read_graph(Path(graph)) if path else named_graph(graph)
-    y, notes = labels_of(truth, known, ignore)
+    y, notes = labels_of(truth, known, ignore, unlabelled=unlabelled)
     return known, (*known.notes, *notes), y
 
 

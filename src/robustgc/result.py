@@ -164,6 +164,9 @@ def classify(
     weight: str | None = None,
     symmetrise: str | None = None,
     ignore_unknown: bool = False,
+    unlabelled: str | Sequence[Any] | None = None,
+    node_column: str | None = None,
+    label_column: str | None = None,
     max_size: str | float | None = None,
     **options: Any,
 ) -> Result:
@@ -186,6 +189,11 @@ def classify(
         What to do where the two directions of an edge differ; None: refuse.
     ignore_unknown : bool
         Leave out labels of nodes that are not in the graph.
+    unlabelled : str, sequence of str or None
+        What means "no label" besides None, NaN and the empty text; None: texts such as "NA" and "?"
+        (`robustgc.missing`), and -1 among whole numbers. "": nothing else.
+    node_column, label_column : str or None
+        Columns of a table of labels; None: those with a usual name, or the only two there are.
     max_size : str, float or None
         Bytes (8e9 or "8GB") that files may unpack to and a graph may need while it is read; None:
         as the memory allows, and at most 100 times the size of a packed file.
@@ -203,12 +211,15 @@ def classify(
         raise InputError("Pass either a graph or points=, one of the two.")
     if labels is None:
         raise InputError("Pass labels: a mapping from node to label, or the path of a table.")
-    if not isinstance(labels, Sequence | np.ndarray) or isinstance(labels, str):
-        options = {"unlabeled": "", **options}  # None has none; -1 is a class as any
+    if unlabelled is None and options.get("unlabeled") is not None:
+        unlabelled = [options["unlabeled"]]
+    options = {**marker_of(labels, unlabelled), **options}
+    columns = {"node_column": node_column, "label_column": label_column}
     if points is not None:
         with allowing(max_size):
             found = points if isinstance(points, NamedPoints) else points_of(points)
-            y, notes = labels_of(labels, NamedGraph(np.zeros((0, 0)), found.names), ignore_unknown)
+            nodes = NamedGraph(np.zeros((0, 0)), found.names)
+            y, notes = labels_of(labels, nodes, ignore_unknown, unlabelled=unlabelled, **columns)
         fitted = RobustGC(**options).fit(found.X, y)
         return Result(fitted, found.names, notes, _home(points, labels))
     with allowing(max_size):
@@ -217,7 +228,7 @@ def classify(
             if isinstance(graph, str | Path)
             else named_graph(graph, weight=weight, symmetrise=symmetrise)
         )
-        y, notes = labels_of(labels, known, ignore_unknown)
+        y, notes = labels_of(labels, known, ignore_unknown, unlabelled=unlabelled, **columns)
     fitted = RobustGC(**{"affinity": "precomputed", **options}).fit(known.W, y)
     return Result(fitted, known.names, (*known.notes, *notes), _home(graph, labels))
 
@@ -241,16 +252,25 @@ def points_of(points: Any) -> NamedPoints:
     return read_points(Path(points)) if isinstance(points, str | Path) else named_points(points)
 
 
-def labels_of(labels: Any, graph: NamedGraph, ignore: bool) -> tuple[Any, tuple[str, ...]]:
+def labels_of(
+    labels: Any,
+    graph: NamedGraph,
+    ignore: bool,
+    *,
+    unlabelled: Any = None,
+    node_column: str | None = None,
+    label_column: str | None = None,
+) -> tuple[Any, tuple[str, ...]]:
     """Return a label per node, and notes."""
+    columns = {"node": node_column, "label": label_column}
     if isinstance(labels, str) and labels in graph.attributes:
         table = label_files.of_attribute(labels, graph, "the graph")
     elif isinstance(labels, str | Path) and Path(labels).exists():
-        table = label_files.read_labels(Path(labels))
+        table = label_files.read_labels(Path(labels), **columns)
     elif isinstance(labels, str):
         table = label_files.of_attribute(labels, graph, "the graph")
     elif isinstance(labels, Path):
-        table = label_files.read_labels(labels)
+        table = label_files.read_labels(labels, **columns)
     elif isinstance(labels, label_files.LabelTable):
         table = labels
     elif isinstance(labels, Sequence | np.ndarray):
@@ -259,10 +279,19 @@ def labels_of(labels: Any, graph: NamedGraph, ignore: bool) -> tuple[Any, tuple[
                 f"{len(labels)} labels for {len(graph.names)} nodes; give one each, None where "
                 "there is none, or a mapping from node to label."
             )
-        return labels, ()
+        return label_files.entries(labels, unlabelled)
     else:
-        table = label_files.label_table(labels)
-    return label_files.attached(table, graph, ignore_unknown=ignore)
+        table = label_files.label_table(labels, **columns)
+    return label_files.attached(table, graph, ignore_unknown=ignore, unlabelled=unlabelled)
+
+
+def marker_of(labels: Any, unlabelled: Any) -> dict[str, str]:
+    """Return what tells an estimator that None alone means unlabelled, as in all of `labels_of`.
+
+    Lists and arrays keep the estimator's own rule, unless the user has given another one.
+    """
+    per_node = isinstance(labels, Sequence | np.ndarray) and not isinstance(labels, str)
+    return {} if per_node and unlabelled is None else {"unlabeled": ""}
 
 
 def _home(*objects: Any) -> str:

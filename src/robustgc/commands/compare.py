@@ -128,6 +128,7 @@ def _compared(asked: Question, options: dict[str, Any], quiet: bool) -> Any:
             **inputs,
             truth=truth,
             ignore_unknown=asked.ignore_unknown,
+            unlabelled=asked.unlabelled or None,
             **options,
             watch=lambda done, whole: progress.update(task, completed=done, total=whole),
         )

@@ -76,6 +76,16 @@ LabelColumn = Annotated[
     str | None,
     typer.Option(rich_help_panel=LABELS_PANEL, help="Column of LABELS with the label."),
 ]
+Unlabelled = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--unlabelled",
+        metavar="TEXT",
+        rich_help_panel=LABELS_PANEL,
+        help="Label that means none, instead of -1 NA NaN None null N/A ? - and the like; may be "
+        'repeated. "" alone: only empty cells.',
+    ),
+]
 Identity = Annotated[
     str | None,
     typer.Option("--id", rich_help_panel=POINTS_PANEL, help="Column of POINTS with their names."),
@@ -183,6 +193,7 @@ class Question(GraphQuestion):
     ignore_unknown: IgnoreUnknown = False
     node_column: NodeColumn = None
     label_column: LabelColumn = None
+    unlabelled: Unlabelled = None
     identity: Identity = None
     columns: Columns = None
     affinity: Affinity = "knn"
@@ -251,7 +262,8 @@ def answered(asked: Question, quiet: bool) -> Answered:
     if asked.points is not None:
         options |= {"affinity": asked.affinity, "n_neighbors": asked.neighbours}
     reading = time.perf_counter() - start
-    result = classify(**inputs, labels=labels, ignore_unknown=asked.ignore_unknown, **options)
+    options |= {"ignore_unknown": asked.ignore_unknown, "unlabelled": asked.unlabelled or None}
+    result = classify(**inputs, labels=labels, **options)
     return Answered(result, reading, time.perf_counter() - start - reading)
 
 

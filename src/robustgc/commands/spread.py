@@ -116,7 +116,9 @@ def _fitted(
         table = read_labels(
             Path(asked.labels or ""), node=asked.node_column, label=asked.label_column
         )
-    nodes, values, notes = route_labels(table, known, ignore_unknown=asked.ignore_unknown)
+    nodes, values, notes = route_labels(
+        table, known, ignore_unknown=asked.ignore_unknown, unlabelled=asked.unlabelled or None
+    )
     for note in (*known.notes, *notes):
         ranks.say(f"note: {note}")
     model, options = Model(asked.eta, asked.n_modes, False), Options()

@@ -1,7 +1,7 @@
 """Labels from tables, mappings and node attributes -> one per node of a graph."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +9,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.io import tables
-from robustgc.io.named import NamedGraph, positions
+from robustgc.io.label_classes import (
+    FEW,
+    check_classes,
+    check_variety,
+    marker_notes,
+    notes_on_alike,
+    notes_on_signs,
+)
+from robustgc.io.label_columns import LABEL, NODE, LabelColumns, choose_columns, has_names
+from robustgc.io.label_matching import cause, examples
+from robustgc.io.named import NamedGraph, as_text, positions
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.reasons import line_of
+from robustgc.missing import find_missing
 from robustgc.quoting import listed, quoted, short
 
-NODE = ("node", "id", "name", "node_id", "nodeid", "vertex", "row")
-LABEL = ("label", "class", "y", "target", "category", "given")
-FEW = 5  # examples in a message
+_TRUE = ("true", "1", "1.0", "yes", "x")  # in a column `reviewed`
 
 
 class LabelTable:
-    """Nodes with their labels, row by row, and where they are from."""
+    """Nodes with their labels, row by row, and where they are from.
+
+    Attributes
+    ----------
+    nodes, labels : sequence
+        A row each.
+    where : str or Path
+        The source, for messages.
+    headless : bool
+        No header was found: the first row may be one.
+    columns : LabelColumns or None
+        The columns of a table, and which of them were chosen.
+    reviewed : list of bool or None
+        Which labels a person has looked at and kept, by a column `reviewed`; None: there is none.
+    """
 
     def __init__(
         self,
@@ -29,9 +52,12 @@ class LabelTable:
         where: str | Path,
         skipped: int = 0,
         headless: bool = False,
+        *,
+        columns: LabelColumns | None = None,
+        reviewed: list[bool] | None = None,
     ) -> None:
         self.nodes, self.labels, self.where, self._skipped = nodes, labels, where, skipped
-        self.headless = headless  # no header was found: the first row may be one
+        self.headless, self.columns, self.reviewed = headless, columns, reviewed
 
     def row(self, k: int) -> str:
         """Name a row, that of a text file by its line."""
@@ -41,7 +67,15 @@ class LabelTable:
 
 
 def read_labels(path: Path, *, node: str | None = None, label: str | None = None) -> LabelTable:
-    """Read a table with a row per label: the node and its class."""
+    """Read a table with a row per label: the node and its class.
+
+    Parameters
+    ----------
+    path : Path
+    node, label : str or None
+        The columns; None: those with a usual name, or the only two there are. In a table without a
+        header columns are called ``column 1``, ``column 2`` and so on.
+    """
     import pyarrow as pa
 
     check_file(path)
@@ -53,56 +87,63 @@ def read_labels(path: Path, *, node: str | None = None, label: str | None = None
             f"{path}: labels come as {', '.join((*tables.TEXT, *tables.PARQUET))}, also with .gz "
             f"or .zst, not as {ending or 'a file without an ending'}. Rename or convert it."
         )
-    named = node is not None or label is not None
-    look = tables.layout(path, (*NODE[:4], *LABEL[:2]), True if named else None)
-    i, j = _columns(look.names, look.width, str(path), node, label)
-    chunks = tables.read(path, look, {i: pa.string(), j: pa.string()})
-    nodes = pa.chunked_array(chunks[0], type=pa.string())
-    labels: list[Any] = []
-    for chunk in chunks[1]:  # every class is one object, however often it is given
-        coded = chunk.dictionary_encode()
-        classes = coded.dictionary.to_pylist()
-        labels += [classes[k] for k in coded.indices.to_pylist()]
-    return LabelTable(nodes, labels, path, look.skipped, look.names is None)
+    look = tables.layout(path, (*NODE[:4], *LABEL[:2]), True if has_names(node, label) else None)
+
+    def read(wanted: Sequence[int]) -> list[Any]:
+        chunks = tables.read(path, look, dict.fromkeys(wanted, pa.string()))
+        return [pa.chunked_array(part, type=pa.string()) for part in chunks]
+
+    columns = choose_columns(look.names, look.width, read, str(path), node, label)
+    return _chosen(columns, path, look.skipped, look.names is None)
 
 
 def _of_arrow(table: Any, where: str, node: str | None, label: str | None) -> LabelTable:
     import pyarrow as pa
 
-    i, j = _columns(table.column_names, table.num_columns, where, node, label)
-    nodes = table.column(i)
+    def read(wanted: Sequence[int]) -> list[Any]:
+        return [table.column(k) for k in wanted]
+
+    names = table.column_names
+    columns = choose_columns(names, table.num_columns, read, where, node, label)
+    nodes = table.column(columns.node)
     try:
         nodes.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise InputError(
-            f"{where}: the nodes in column {quoted(table.column_names[i])} are {nodes.type}, which "
+            f"{where}: the nodes in column {quoted(names[columns.node])} are {nodes.type}, which "
             f"is not text ({short(error)}). Names are text or numbers; convert them."
         ) from error
-    return LabelTable(nodes, table.column(j).to_pylist(), where)
+    return _chosen(columns, where)
 
 
-def _columns(
-    names: Sequence[str] | None, width: int, where: str, node: str | None, label: str | None
-) -> tuple[int, int]:
-    if width < 2:
-        raise InputError(
-            f"{where}: {width} column where two are expected. Put the node and its label in every "
-            "row, between commas or tabs."
-        )
-    known = names or [f"column {k + 1}" for k in range(width)]
-    try:
-        j = tables.column(known, label, LABEL, 1)
-        i = tables.column(known, node, NODE, 1 if j == 0 else 0)
-    except InputError as error:
-        raise InputError(f"{where}: {error}.") from None
-    if i == j:
-        raise InputError(
-            f"{where}: node and label are both column {quoted(known[i])}; name two columns."
-        )
-    return i, j
+def _chosen(
+    columns: LabelColumns, where: str | Path, skipped: int = 0, headless: bool = False
+) -> LabelTable:
+    """Read the columns that were chosen."""
+    wanted = [columns.node, columns.label]
+    wanted += [] if columns.reviewed is None else [columns.reviewed]
+    nodes, given, *marks = columns.read(wanted)
+    reviewed = [str(mark).lower() in _TRUE for mark in marks[0].to_pylist()] if marks else None
+    labels = _shared(given)
+    return LabelTable(nodes, labels, where, skipped, headless, columns=columns, reviewed=reviewed)
 
 
-def label_table(labels: Any) -> LabelTable:
+def _shared(column: Any) -> list[Any]:
+    """Return a column as a list in which every text is one object, however often it is there."""
+    import pyarrow as pa
+
+    if not pa.types.is_string(column.type):
+        values: list[Any] = column.to_pylist()
+        return values
+    labels: list[Any] = []
+    for chunk in column.chunks:
+        coded = chunk.dictionary_encode()
+        classes = coded.dictionary.to_pylist()
+        labels += [None if k is None else classes[k] for k in coded.indices.to_pylist()]
+    return labels
+
+
+def label_table(labels: Any, *, node: str | None = None, label: str | None = None) -> LabelTable:
     """Read labels from a mapping, a table, or a Series whose index has the nodes."""
     home = type(labels).__module__.split(".")[0]
     if isinstance(labels, Mapping):
@@ -112,7 +153,7 @@ def label_table(labels: Any) -> LabelTable:
     if home in ("pandas", "polars", "pyarrow"):
         from robustgc.io.objects import arrow_table
 
-        return _of_arrow(arrow_table(labels, home), "The labels", None, None)
+        return _of_arrow(arrow_table(labels, home), "The labels", node, label)
     raise InputError(
         f"Labels of type {type(labels).__name__} are unknown; pass a mapping from node to label, a "
         "Series, a table with columns node and label, a list with an entry per node (None: no "
@@ -121,11 +162,21 @@ def label_table(labels: Any) -> LabelTable:
 
 
 def attached(
-    table: LabelTable, graph: NamedGraph, *, ignore_unknown: bool = False
+    table: LabelTable,
+    graph: NamedGraph,
+    *,
+    ignore_unknown: bool = False,
+    unlabelled: Any = None,
 ) -> tuple[NDArray[np.object_], tuple[str, ...]]:
     """Return the label of every node, None where there is none; and what was noticed."""
     place = positions(table.nodes, graph.names)
-    rows, notes = settled(table, place, ignore_unknown=ignore_unknown)
+    rows, notes = settled(
+        table,
+        place,
+        ignore_unknown=ignore_unknown,
+        unlabelled=unlabelled,
+        explain=lambda given: _why_unknown(table, place, given, graph),
+    )
     y = np.full(len(graph.names), None, dtype=object)
     for node, k in rows.items():
         y[node] = table.labels[k]
@@ -133,7 +184,12 @@ def attached(
 
 
 def settled(
-    table: LabelTable, place: NDArray[np.int64], *, ignore_unknown: bool = False
+    table: LabelTable,
+    place: NDArray[np.int64],
+    *,
+    ignore_unknown: bool = False,
+    unlabelled: Any = None,
+    explain: Callable[[NDArray[np.bool_]], str] | None = None,
 ) -> tuple[dict[int, int], tuple[str, ...]]:
     """Return the row of every labelled node, and what was noticed.
 
@@ -143,22 +199,16 @@ def settled(
     place : ndarray of int
         The number of the node of every row, -1 where the graph has none.
     ignore_unknown : bool
+    unlabelled : iterable of str, str or None
+        As in `robustgc.missing.find_missing`.
+    explain : callable or None
+        From the rows with a label to why some are not in the graph, and the cure; "" if unknown.
     """
-    notes = []
-    given = ~np.array([_missing(label) for label in table.labels], dtype=bool)
-    lost = np.flatnonzero((place < 0) & given)
-    if table.headless and lost.tolist() == [0] and given.sum() > 1:
-        notes.append(f"the first line of {table.where} was taken for a header")
-        lost = lost[1:]
-    if lost.size:
-        some = short(", ".join(short(_at(table.nodes, int(k))) for k in lost[:FEW]))
-        text = f"{lost.size} of {int(given.sum())} labelled nodes are not in the graph"
-        if not ignore_unknown or lost.size == given.sum():
-            raise InputError(
-                f"{table.where}: {text}, first {some}. Check the names (compared as text), or "
-                "leave such labels out with --ignore-unknown (ignore_unknown=True in Python)."
-            )
-        notes.append(f"{text} and were left out, first {some}")
+    missing = find_missing(table.labels, unlabelled)
+    given = ~missing.mask
+    notes = [] if table.columns is None else list(table.columns.notes)
+    notes += marker_notes(missing)
+    notes += _check_known(table, place, given, ignore_unknown, explain)
     _check_kinds(table, given)
     rows: dict[int, int] = {}
     for k in np.flatnonzero((place >= 0) & given).tolist():
@@ -169,14 +219,63 @@ def settled(
                 f"{quoted(table.labels[first], 60)} ({table.row(first)}) and "
                 f"{quoted(table.labels[k], 60)} ({table.row(k)}). Keep one of them."
             )
-    if not rows:
-        raise InputError(f"{table.where}: there are no labels. Give a class to some nodes.")
-    if len(classes := {str(table.labels[k]) for k in rows.values()}) == 1:
-        raise InputError(
-            f"{table.where}: all {len(rows)} labels are of one class, {quoted(classes.pop())}. "
-            "Give labels of two classes or more."
-        )
+    counts = Counter(table.labels[k] for k in rows.values())
+    check_classes(table.where, counts, missing)
+    notes += check_variety(table.where, table.columns, counts)
+    notes += [*notes_on_alike(counts), *notes_on_signs(counts, missing)]
     return rows, tuple(notes)
+
+
+def _check_known(
+    table: LabelTable,
+    place: NDArray[np.int64],
+    given: NDArray[np.bool_],
+    ignore_unknown: bool,
+    explain: Callable[[NDArray[np.bool_]], str] | None,
+) -> list[str]:
+    """Refuse labels of nodes that the graph does not have, with the cause; return notes."""
+    lost, many = np.flatnonzero((place < 0) & given), int(given.sum())
+    if table.headless and lost.tolist() == [0] and many > 1:
+        line = listed([_at(table.nodes, 0), table.labels[0]], 90)
+        return [
+            f"the first line of {table.where} was taken for a header, as the graph has no such "
+            f"node: {line}"
+        ]
+    if not lost.size:
+        return []
+    some = short(", ".join(short(_at(table.nodes, int(k))) for k in lost[:FEW]))
+    text = f"{lost.size} of {many} labelled nodes are not in the graph"
+    # Where most nodes are known, the others may well be of a larger table: nothing is explained.
+    reason = explain(given) if explain and not (ignore_unknown and 2 * lost.size < many) else ""
+    if not ignore_unknown or lost.size == many:
+        cure = "Check the names (compared as text)"
+        if lost.size < many:
+            cure += (
+                ", or leave such labels out with --ignore-unknown (ignore_unknown=True in Python)"
+            )
+        raise InputError(f"{table.where}: {text}, first {some}. {reason or f'{cure}.'}")
+    reason = f". {reason}" if reason else ""
+    return [f"{text} and were left out, first {some}{reason}"]
+
+
+def _why_unknown(
+    table: LabelTable, place: NDArray[np.int64], given: NDArray[np.bool_], graph: NamedGraph
+) -> str:
+    """Look for the cause in the names, the attributes of the graph and the other columns."""
+    import pyarrow as pa
+
+    rows, columns = pa.array(given), table.columns
+    if columns is None:
+        others = {"": as_text(list(table.labels)).filter(rows)}
+        reason = cause(as_text(table.nodes).filter(rows), others, None, "", graph)
+    else:
+        others = {name: values.filter(rows) for name, values in columns.others().items()}
+        node, label = columns.names[columns.node], columns.names[columns.label]
+        reason = cause(as_text(table.nodes).filter(rows), others, node, label, graph)
+    if reason or (place[given] >= 0).any():
+        return reason
+    flag = "" if columns is None else ", or name another column with --node-column"
+    return f"None is: {examples(graph)}. Check the names (compared as text){flag}."
 
 
 def _check_kinds(table: LabelTable, given: NDArray[np.bool_]) -> None:
@@ -213,10 +312,20 @@ def of_attribute(name: str, graph: NamedGraph, where: str) -> LabelTable:
     return LabelTable(graph.names, graph.attributes[name], f"attribute {quoted(name)} of {where}")
 
 
-def _missing(label: Any) -> bool:
-    if isinstance(label, float):
-        return math.isnan(label)
-    return label is None or (isinstance(label, str) and label == "")
+def entries(labels: Any, unlabelled: Any = None) -> tuple[Any, tuple[str, ...]]:
+    """Return labels that are given as an entry per node, None where one means unlabelled; notes.
+
+    Numbers stay as they are, unless the user has a list of markers: -1 among them is a marker of
+    the estimators too, whose own checks they get.
+    """
+    cells = list(labels)
+    if unlabelled is None and not any(isinstance(cell, str) for cell in cells):
+        return labels, ()
+    missing = find_missing(cells, unlabelled)
+    y = np.empty(len(cells), dtype=object)
+    y[:] = [None if gap else cell for cell, gap in zip(cells, missing.mask, strict=True)]
+    texts = Counter(cell for cell in y if isinstance(cell, str))
+    return y, (*marker_notes(missing), *notes_on_alike(texts))
 
 
 def _at(nodes: Any, k: int) -> Any:

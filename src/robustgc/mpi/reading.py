@@ -130,7 +130,7 @@ def _edge_files(path: Path, seen: files.Listing) -> tuple[list[Path], tuple[str,
 
 
 def route_labels(
-    table: LabelTable, found: SpreadInput, *, ignore_unknown: bool = False
+    table: LabelTable, found: SpreadInput, *, ignore_unknown: bool = False, unlabelled: Any = None
 ) -> tuple[NDArray[np.int64], list[Any], tuple[str, ...]]:
     """Find the labelled nodes, whichever ranks have them.
 
@@ -141,6 +141,8 @@ def route_labels(
     found : SpreadInput
     ignore_unknown : bool
         Leave labels out whose node is not in the graph.
+    unlabelled : iterable of str, str or None
+        What means "no label", as in `robustgc.missing.find_missing`.
 
     Returns
     -------
@@ -161,5 +163,5 @@ def route_labels(
         place = positions(table.nodes, own)
     # One rank at most has a node: numbers from 1 and zeros, added up.
     numbers = comm.allreduce(np.where(place < 0, 0, place + first + 1)) - 1
-    rows, notes = settled(table, numbers, ignore_unknown=ignore_unknown)
+    rows, notes = settled(table, numbers, ignore_unknown=ignore_unknown, unlabelled=unlabelled)
     return np.array(list(rows), dtype=np.int64), [table.labels[k] for k in rows.values()], notes
