@@ -88,6 +88,7 @@ def candidate(**values):
 
 NAN = {"float": "nan"}
 SAID = [
+    (lambda m: m["classes"].update(array="y" * 5000), r"'y{197}\.\.\.' .* is no type of"),
     (certificate(residual=NAN), "residual of a Certificate is nan; it must be from 0"),
     (certificate(residual=-1.0), "residual of a Certificate is -1.0"),
     (certificate(gamma=3.5), "gamma of a Certificate is 3.5; it must be from 0 to 2.01 or NaN"),

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from robustgc.audit import LabelIssues
 from robustgc.labels import Labels
 from robustgc.landmarks import EXTENDED, OUT_OF_REACH
+from robustgc.quoting import quoted
 from robustgc.saving.checks import Checked
 from robustgc.transduction import (
     DECIDED,
@@ -92,7 +93,7 @@ def _check_reasons(
     odd = known[reason] & ((meaning[:, 0] != some) | (meaning[:, 1] != valued))
     if (node := _first(odd)) is not None:
         checked.refuse(
-            f"node {node} has the reason {texts[reason[node]]!r}, which does not go with its class "
+            f"node {node} has the reason {quoted(texts[reason[node]])}, which does not go with its class "
             f"number {answer.codes[node]} and decision value {answer.f[node, 0]}",
             "reasons.npy",
         )

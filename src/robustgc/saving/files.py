@@ -56,7 +56,7 @@ def place(path: str | os.PathLike[str]) -> Path:
     if others:
         raise FileExistsError(
             f"{real} holds {len(others)} files that are no part of the model, the first "
-            f"{others[0]!r}; it is not replaced. Move them away or choose another name."
+            f"{quoted(others[0])}; it is not replaced. Move them away or choose another name."
         )
     return real
 
@@ -185,7 +185,7 @@ def _manifest(source: Source, *, any_version: bool = False) -> dict[str, Any]:
     version, files = found.get("version"), found.get("files")
     if version != VERSION and not any_version:
         raise ValueError(
-            f"{where} has format version {version!r}; this version of robustgc reads {VERSION}; "
+            f"{where} has format version {quoted(version)}; this version of robustgc reads {VERSION}; "
             "upgrade robustgc, or save the model again."
         )
     if not isinstance(files, dict) or not all(_NAME.fullmatch(name) for name in files):

@@ -12,6 +12,7 @@ from robustgc.audit import LabelIssues
 from robustgc.csr import CSR
 from robustgc.estimators import RobustGC
 from robustgc.outcome import NotConvergedError
+from robustgc.quoting import quoted
 from robustgc.saving.values import encoded, encoded_record
 from robustgc.transduction import Certificate
 from robustgc.weights import Array
@@ -144,7 +145,7 @@ def _names(names: Any, n: int) -> list[str | int]:
     for node, name in enumerate(found):
         if not isinstance(name, str | int) or isinstance(name, bool):
             raise ValueError(
-                f"The name of node {node} is {name!r} of type {type(name).__name__}; names must "
+                f"The name of node {node} is {quoted(name)} of type {type(name).__name__}; names must "
                 "be text or whole numbers. Convert it, for instance with str."
             )
     return [str(name) if isinstance(name, str) else int(name) for name in found]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from robustgc.candidates import Candidate
 from robustgc.engines import Attempt
-from robustgc.quoting import short
+from robustgc.quoting import quoted, short
 from robustgc.transduction import Certificate
 
 _SIZES = {"int": (8, 16, 32, 64), "uint": (8, 16, 32, 64), "float": (16, 32, 64)}
@@ -72,7 +72,7 @@ def _encoded_scalar(value: Any, what: str) -> Any:
         if name in _SCALARS:
             return {"numpy": name, "value": encoded(value.item(), what)}
     raise ValueError(
-        f"{what} is {value!r} of type {type(value).__name__}, which a saved model cannot hold; it "
+        f"{what} is {quoted(value)} of type {type(value).__name__}, which a saved model cannot hold; it "
         "must be None, text, a number or a boolean, or a list, tuple, dictionary or array of them. "
         "Fit with such a value."
     )
@@ -129,7 +129,7 @@ def array(value: Any) -> NDArray[Any]:
         raise ValueError(f"{short(value)} is no array that save writes")
     kind, items = str(value.get("array")), decoded(value["values"])
     if not _DTYPE.fullmatch(kind):
-        raise ValueError(f"{kind!r} is no type of booleans, numbers or text")
+        raise ValueError(f"{quoted(kind)} is no type of booleans, numbers or text")
     wanted = {"b": bool, "i": int, "u": int, "f": float, "U": str}[kind[1]]
     dtype = np.dtype(kind)
     if not all(type(item) is wanted for item in items):
