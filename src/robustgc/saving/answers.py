@@ -93,8 +93,8 @@ def _check_reasons(
     odd = known[reason] & ((meaning[:, 0] != some) | (meaning[:, 1] != valued))
     if (node := _first(odd)) is not None:
         checked.refuse(
-            f"node {node} has the reason {quoted(texts[reason[node]])}, which does not go with its class "
-            f"number {answer.codes[node]} and decision value {answer.f[node, 0]}",
+            f"node {node} has the reason {quoted(texts[reason[node]])}, which does not go with its "
+            f"class number {answer.codes[node]} and decision value {answer.f[node, 0]}",
             "reasons.npy",
         )
 

@@ -185,8 +185,8 @@ def _manifest(source: Source, *, any_version: bool = False) -> dict[str, Any]:
     version, files = found.get("version"), found.get("files")
     if version != VERSION and not any_version:
         raise ValueError(
-            f"{where} has format version {quoted(version)}; this version of robustgc reads {VERSION}; "
-            "upgrade robustgc, or save the model again."
+            f"{where} has format version {quoted(version)}; this version of robustgc reads "
+            f"{VERSION}; upgrade robustgc, or save the model again."
         )
     if not isinstance(files, dict) or not all(_NAME.fullmatch(name) for name in files):
         raise ValueError(f"{where} has no list of files with names as save gives them. {_AGAIN}")

@@ -145,8 +145,8 @@ def _names(names: Any, n: int) -> list[str | int]:
     for node, name in enumerate(found):
         if not isinstance(name, str | int) or isinstance(name, bool):
             raise ValueError(
-                f"The name of node {node} is {quoted(name)} of type {type(name).__name__}; names must "
-                "be text or whole numbers. Convert it, for instance with str."
+                f"The name of node {node} is {quoted(name)} of type {type(name).__name__}; names "
+                "must be text or whole numbers. Convert it, for instance with str."
             )
     return [str(name) if isinstance(name, str) else int(name) for name in found]
 
