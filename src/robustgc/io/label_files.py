@@ -16,6 +16,8 @@ from robustgc.quoting import listed, quoted, short
 
 NODE = ("node", "id", "name", "node_id", "nodeid", "vertex", "row")
 LABEL = ("label", "class", "y", "target", "category", "given")
+REVIEWED = "reviewed"  # the column that says which labels a person has confirmed
+YES, NO = ("true", "1", "yes", "x"), ("false", "0", "no", "")
 FEW = 5  # examples in a message
 
 
@@ -29,9 +31,13 @@ class LabelTable:
         where: str | Path,
         skipped: int = 0,
         headless: bool = False,
+        reviewed: list[bool] | None = None,
     ) -> None:
         self.nodes, self.labels, self.where, self._skipped = nodes, labels, where, skipped
         self.headless = headless  # no header was found: the first row may be one
+        self.reviewed = reviewed  # whether a person has confirmed the label; None: not known of any
+        self.layout: tables.Layout | None = None  # of a text file
+        self.places = (0, 1)  # columns of the node and of the label in the file
 
     def row(self, k: int) -> str:
         """Name a row, that of a text file by its line."""
@@ -56,14 +62,39 @@ def read_labels(path: Path, *, node: str | None = None, label: str | None = None
     named = node is not None or label is not None
     look = tables.layout(path, (*NODE[:4], *LABEL[:2]), True if named else None)
     i, j = _columns(look.names, look.width, str(path), node, label)
-    chunks = tables.read(path, look, {i: pa.string(), j: pa.string()})
+    r = _reviewed_column(look.names or (), i, j)
+    chunks = tables.read(path, look, {k: pa.string() for k in (i, j, r) if k is not None})
     nodes = pa.chunked_array(chunks[0], type=pa.string())
     labels: list[Any] = []
     for chunk in chunks[1]:  # every class is one object, however often it is given
         coded = chunk.dictionary_encode()
         classes = coded.dictionary.to_pylist()
         labels += [classes[k] for k in coded.indices.to_pylist()]
-    return LabelTable(nodes, labels, path, look.skipped, look.names is None)
+    table = LabelTable(nodes, labels, path, look.skipped, look.names is None)
+    table.layout, table.places = look, (i, j)
+    if r is not None:
+        table.reviewed = _reviewed(table, [cell for part in chunks[2] for cell in part.to_pylist()])
+    return table
+
+
+def _reviewed_column(names: Sequence[str], i: int, j: int) -> int | None:
+    """Return which column says what was reviewed; None: there is none."""
+    lower = [name.strip().lower() for name in names]
+    place = lower.index(REVIEWED) if REVIEWED in lower else None
+    return None if place in (i, j) else place
+
+
+def _reviewed(table: LabelTable, cells: list[Any]) -> list[bool]:
+    """Read the cells of the column `reviewed`; refuse what is neither yes nor no."""
+    texts = ["" if cell is None else str(cell).strip().lower() for cell in cells]
+    for k, text in enumerate(texts):
+        if text not in YES + NO:
+            raise InputError(
+                f"{table.where}, {table.row(k)}: {quoted(cells[k], 60)} in the column reviewed is "
+                f"neither yes ({', '.join(YES)}) nor no ({', '.join(NO[:3])}, or empty). Correct "
+                "it, or rename the column."
+            )
+    return [text in YES for text in texts]
 
 
 def _of_arrow(table: Any, where: str, node: str | None, label: str | None) -> LabelTable:
@@ -78,7 +109,12 @@ def _of_arrow(table: Any, where: str, node: str | None, label: str | None) -> La
             f"{where}: the nodes in column {quoted(table.column_names[i])} are {nodes.type}, which "
             f"is not text ({short(error)}). Names are text or numbers; convert them."
         ) from error
-    return LabelTable(nodes, table.column(j).to_pylist(), where)
+    found = LabelTable(nodes, table.column(j).to_pylist(), where)
+    found.places = (i, j)
+    r = _reviewed_column(table.column_names, i, j)
+    if r is not None:
+        found.reviewed = _reviewed(found, table.column(r).to_pylist())
+    return found
 
 
 def _columns(
@@ -130,6 +166,19 @@ def attached(
     for node, k in rows.items():
         y[node] = table.labels[k]
     return y, notes
+
+
+def reviewed_labels(table: LabelTable, names: NDArray[Any]) -> dict[Any, Any] | None:
+    """Return the labels that a person has confirmed by the names that nodes have in a graph.
+
+    None where the table does not say.
+    """
+    if table.reviewed is None:
+        return None
+    rows = [k for k, yes in enumerate(table.reviewed) if yes and not _missing(table.labels[k])]
+    place = positions([_at(table.nodes, k) for k in rows], names).tolist()
+    known = names.tolist()
+    return {known[p]: table.labels[k] for p, k in zip(place, rows, strict=True) if p >= 0}
 
 
 def settled(

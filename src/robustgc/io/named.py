@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.io.opening import InputError
-from robustgc.quoting import quoted
+from robustgc.quoting import listed, quoted
 from robustgc.weights import Weights
 
 
@@ -59,6 +59,55 @@ def positions(wanted: Any, names: NDArray[Any]) -> NDArray[np.int64]:
         asked, known = asked.cast(pa.string()), known.cast(pa.string())
     found = pc.index_in(asked, value_set=known)
     return np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def by_number(changes: Mapping[Any, Any], names: NDArray[Any]) -> dict[int, Any]:
+    """Return values given by the names of nodes by their numbers; refuse names there are not.
+
+    Parameters
+    ----------
+    changes : mapping
+        From name to value. Names are compared as text.
+    names : ndarray
+        Of all nodes.
+    """
+    wanted = list(changes)
+    place = positions(wanted, names)
+    unknown = [name for name, k in zip(wanted, place.tolist(), strict=True) if k < 0]
+    if unknown:
+        raise InputError(
+            f"{len(unknown)} of {len(wanted)} names are not in the graph, first "
+            f"{quoted(unknown[0], 60)}{near(unknown[0], names)}. Names are compared as text; check "
+            "them."
+        )
+    values: dict[int, Any] = {}
+    for name, k in zip(wanted, place.tolist(), strict=True):
+        if k in values:
+            raise InputError(
+                f"{quoted(name, 60)} is named twice: names are compared as text, and two of these "
+                "are the same. Keep one."
+            )
+        values[k] = changes[name]
+    return values
+
+
+def near(name: Any, names: Any) -> str:
+    """Return a hint at names that may be meant, empty where none is close.
+
+    Examples
+    --------
+    >>> near("Jon", ["John", "Mary"])
+    " (is it 'John'?)"
+    """
+    import difflib
+
+    texts = {str(known): known for known in names}
+    folded: dict[str, str] = {}
+    for text in texts:
+        folded.setdefault(text.casefold().strip(), text)
+    close = difflib.get_close_matches(str(name).casefold().strip(), folded, n=3)
+    known = [texts[folded[text]] for text in close]
+    return f" (is it {listed(known, 90)}?)" if known else ""
 
 
 def _arrow(values: Any) -> Any:
