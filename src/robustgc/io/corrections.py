@@ -129,8 +129,8 @@ def corrections(
     words = [name for name in given.classes if name.casefold() in WORDS]
     if words:
         notes.append(
-            f"{listed(words)} is the name of a class: as a decision the word alone means what it "
-            f"says, and the class is written {CLASS}{words[0]}"
+            f"classes are called as decisions are: {listed(words)}; the word alone is the "
+            f"decision, and the class is written {CLASS}{words[0]}"
         )
     if not log:
         notes.append(f"{issues} has no decision yet: its column decision is empty")
