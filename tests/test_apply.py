@@ -305,6 +305,23 @@ def test_labels_without_a_header_get_one(place):
     assert (place / "cleaned.csv").read_text().startswith("who,team,reviewed\nann,,false\n")
 
 
+def test_comments_that_are_lost_are_mentioned(place):
+    (place / "labels.csv").write_text("# of May\n# by Ann\n" + LABELS)
+    issues(place, ["keep"])
+    assert "note: lines before the table, 2 of" in apply(place).stderr
+    assert (place / "cleaned.csv").read_text().startswith("node,label,source,reviewed\n")
+
+
+def test_names_that_differ_by_a_space_are_two_nodes(place):
+    table = pa.table({"node": ["a", "a ", "b"], "label": ["x", "x", "y"]})
+    pq.write_table(table, place / "labels.parquet")
+    made = pa.table({"node": ["a "], "given": ["x"], "suggested": ["y"], "decision": ["change"]})
+    pq.write_table(made, place / "issues.parquet")
+    apply(place, labels="labels.parquet", table="issues.parquet", output="cleaned.parquet")
+    found = pq.read_table(place / "cleaned.parquet")
+    assert found.column("label").to_pylist() == ["x", "y", "y"]
+
+
 def test_a_node_with_two_equal_rows(place):
     (place / "labels.csv").write_text("node,label\nann,red\nann,red\nbob,blue\n")
     issues(place, ["change"], rows=ROWS[:2])

@@ -139,6 +139,8 @@ def test_one_node_by_two_names_is_refused():
     result = classify(nx.path_graph(4), {0: "x", 3: "y"})
     with pytest.raises(InputError, match="'1' is named twice"):
         result.update({1: "x", "1": "y"})
+    with pytest.raises(InputError, match="1 is named twice"):
+        result.update(pd.Series(["x", "y"], index=[1, 1]))
 
 
 def test_pairs_are_no_mapping(result):

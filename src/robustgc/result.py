@@ -55,7 +55,7 @@ class Result:
     names: NDArray[Any]
     notes: tuple[str, ...] = ()
     home: str = ""  # the frame library of the user
-    reviewed: Mapping[Any, Any] | None = None
+    reviewed: Mapping[Any, Any] | None = field(default=None, repr=False)
     _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -119,7 +119,7 @@ class Result:
         >>> before.labels["a"], len(before.issues), len(after.issues)
         ('red', 3, 2)
         """
-        changes = by_number(dict(pairs_of(labels)), self.names)
+        changes = by_number(pairs_of(labels), self.names)
         return replace(self, estimator=copy(self.estimator).update(changes))
 
     def columns(self, *, suspicion: bool = True) -> dict[str, Any]:

@@ -120,6 +120,8 @@ def corrections(
         whole = text_table(labels, look, names)
         if look.names is None:
             notes.append(f"{labels} has no header; the corrected labels begin with one")
+        if before := look.skipped - (look.names is not None):
+            notes.append(f"lines before the table, {before} of {labels}, are not written again")
     given = _Given(table, whole)
     given.check(rows, issues)
     log, undecided = _decisions(rows, given, new_class)
@@ -149,7 +151,7 @@ class _Given:
         self.classes = dict(zip(texts, cells, strict=True))
         self.classes.pop("", None)
         self.rows: dict[str, list[int]] = {}  # those with a label
-        self._nodes = [text_of(cell).strip() for cell in whole.column(self._node).to_pylist()]
+        self._nodes = [text_of(cell) for cell in whole.column(self._node).to_pylist()]
         for k, text in enumerate(texts):
             if text:
                 self.rows.setdefault(self._nodes[k], []).append(k)

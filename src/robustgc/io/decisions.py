@@ -104,7 +104,8 @@ def read_issues(path: Path) -> list[Issue]:
     issues = []
     for k, cells in enumerate(zip(*columns, strict=True)):
         if any(cells):  # spreadsheets leave empty rows
-            row = dict(zip(_COLUMNS, map(str.strip, cells), strict=True))
+            row = dict(zip(_COLUMNS, cells, strict=True))
+            row["decision"] = row["decision"].strip()
             issues.append(Issue(path=path, row=k, skipped=skipped, **row))
     return issues
 

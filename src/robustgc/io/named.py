@@ -1,7 +1,8 @@
 """A graph whose nodes have names, and the names in number."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 from robustgc.io.opening import InputError
 from robustgc.quoting import listed, quoted
 from robustgc.weights import Weights
+
+_COMPARED = 100_000  # names that are looked through for one that may be meant: a second
 
 
 @dataclass(frozen=True)
@@ -61,17 +64,18 @@ def positions(wanted: Any, names: NDArray[Any]) -> NDArray[np.int64]:
     return np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def by_number(changes: Mapping[Any, Any], names: NDArray[Any]) -> dict[int, Any]:
+def by_number(pairs: Iterable[tuple[Any, Any]], names: NDArray[Any]) -> dict[int, Any]:
     """Return values given by the names of nodes by their numbers; refuse names there are not.
 
     Parameters
     ----------
-    changes : mapping
-        From name to value. Names are compared as text.
+    pairs : iterable of tuple
+        Name and value. Names are compared as text.
     names : ndarray
         Of all nodes.
     """
-    wanted = list(changes)
+    given = list(pairs)
+    wanted = [name for name, _ in given]
     place = positions(wanted, names)
     unknown = [name for name, k in zip(wanted, place.tolist(), strict=True) if k < 0]
     if unknown:
@@ -81,13 +85,13 @@ def by_number(changes: Mapping[Any, Any], names: NDArray[Any]) -> dict[int, Any]
             "them."
         )
     values: dict[int, Any] = {}
-    for name, k in zip(wanted, place.tolist(), strict=True):
+    for (name, value), k in zip(given, place.tolist(), strict=True):
         if k in values:
             raise InputError(
                 f"{quoted(name, 60)} is named twice: names are compared as text, and two of these "
                 "are the same. Keep one."
             )
-        values[k] = changes[name]
+        values[k] = value
     return values
 
 
@@ -101,7 +105,7 @@ def near(name: Any, names: Any) -> str:
     """
     import difflib
 
-    texts = {str(known): known for known in names}
+    texts = {str(known): known for known in islice(names, _COMPARED)}
     folded: dict[str, str] = {}
     for text in texts:
         folded.setdefault(text.casefold().strip(), text)
