@@ -56,6 +56,8 @@ class LabelIssues:
     pairs : ndarray, shape (K, K)
         Estimated share of labels by given class (row) and true class (column); sums to 1.
     classes : ndarray, shape (K,)
+    reviewed : ndarray of bool or None
+        Labels that a person has looked at and confirmed; these stand last. None: not known of any.
     """
 
     node: NDArray[Any]
@@ -68,17 +70,25 @@ class LabelIssues:
     noise_rate: float
     pairs: Array
     classes: NDArray[Any]
+    reviewed: NDArray[np.bool_] | None = None
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns by name."""
         names = ("node", "given", "suggested", "suspicion", "margin", "evidence", "judged")
-        return {name: getattr(self, name) for name in names}
+        columns = {name: getattr(self, name) for name in names}
+        return columns if self.reviewed is None else {**columns, "reviewed": self.reviewed}
 
     def renumbered(self, rows: NDArray[Any]) -> "LabelIssues":
         """Return the table with other numbers, or names, for the nodes: ``rows[node]``."""
         evidence = np.empty(len(self), dtype=object)
         evidence[:] = [tuple(rows[list(witnesses)].tolist()) for witnesses in self.evidence]
         return replace(self, node=rows[self.node], evidence=evidence)
+
+    def with_reviewed(self, reviewed: NDArray[np.bool_]) -> "LabelIssues":
+        """Return the table with the labels that a person has confirmed behind all others."""
+        order = np.argsort(reviewed, kind="stable")
+        columns: dict[str, Any] = {name: part[order] for name, part in self.columns().items()}
+        return replace(self, **(columns | {"reviewed": reviewed[order]}))
 
     def __len__(self) -> int:
         return len(self.node)
@@ -103,6 +113,8 @@ class LabelIssues:
         columns = zip(*rows, strict=True)
         wide = [max(least, *map(len, column)) for least, column in zip(_WIDE, columns, strict=True)]
         lines = [f"{len(self)} labels, about {self.noise_rate:.0%} of them wrong"]
+        if self.reviewed is not None and self.reviewed.any():
+            lines[0] += f"; {int(self.reviewed.sum())} were reviewed and stand last"
         for node, given, suggested, suspicion, margin, evidence in rows:
             lines.append(
                 f"{node:>{wide[0]}}  {given:<{wide[1]}}  {suggested:<{wide[2]}}  "

@@ -34,7 +34,7 @@ def changed_labels(
     """
     codes = labels.codes.copy()
     known = {value: code for code, value in enumerate(labels.classes.tolist())}
-    for node, name in _pairs(changes):
+    for node, name in pairs_of(changes):
         whole = isinstance(node, Integral) and not isinstance(node, bool)  # True is no node 1
         if not whole or not 0 <= node < len(codes):
             raise ValueError(
@@ -49,7 +49,7 @@ def changed_labels(
     return replace(labels, codes=codes)
 
 
-def _pairs(changes: Any) -> Iterable[tuple[Any, Any]]:
+def pairs_of(changes: Any) -> Iterable[tuple[Any, Any]]:
     """Return (node, label) pairs of a mapping, or of a Series, whose index are the nodes."""
     series = type(changes).__name__ == "Series" and hasattr(changes, "items")
     if isinstance(changes, Mapping) or series:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from robustgc.commands.apply import apply
 from robustgc.commands.audit import audit
 from robustgc.commands.classify import classify
 from robustgc.commands.compare import compare
@@ -40,7 +41,7 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-for command in (classify, audit, compare, predict, info, convert):
+for command in (classify, audit, apply, compare, predict, info, convert):
     app.command(rich_help_panel="Your own graph")(command)
 
 

@@ -17,7 +17,6 @@ from robustgc.audit import LabelIssues
 from robustgc.changes import changed_labels
 from robustgc.engines import Options
 from robustgc.graph import Graph
-from robustgc.kept import Kept
 from robustgc.labels import Labels
 from robustgc.outcome import Solution
 from robustgc.priors import check_priors, check_sizes, label_sizes, with_shares
@@ -216,11 +215,8 @@ class RobustGC(RankedClassifier):
         (4, np.str_('a'), np.str_('b'))
         """
         check_is_fitted(self)
-        task, options = self._task, self._options()
-        if isinstance(task, Kept):  # of a loaded model
-            return task.issues(options)
-        found = task.issues(options)
-        return found if self._chosen is None else found.renumbered(self._chosen)
+        issues = self._task.issues(self._options())  # by the nodes of the graph
+        return issues if self._chosen is None else issues.renumbered(self._chosen)
 
     def update(self, labels: Mapping[int, Any]) -> Self:
         """Change some labels and answer again, without fitting the graph part anew.

@@ -22,8 +22,8 @@ class Kept(Task):
     Parameters
     ----------
     report : LabelIssues, callable or str
-        The report of wrong labels, or what makes it; or why there was none when the model was
-        saved.
+        The report of wrong labels by the nodes of the graph, as that of a `Task`, or what makes it;
+        or why there was none when the model was saved.
     why : str
         Why there is no more.
     """

@@ -145,7 +145,8 @@ def _histogram(f: NDArray[Any]) -> Histogram | None:
 
 def _suspects(issues: LabelIssues, names: NDArray[Any]) -> list[Suspect]:
     found = []
-    for issue, _ in zip(issues, range(_SHOWN), strict=False):
+    reviewed = np.zeros(len(issues), bool) if issues.reviewed is None else issues.reviewed
+    for issue, confirmed, _ in zip(issues, reviewed.tolist(), range(_SHOWN), strict=False):
         witnesses = [str(names[j]) for j in issue.evidence]
         found.append(
             Suspect(
@@ -155,6 +156,7 @@ def _suspects(issues: LabelIssues, names: NDArray[Any]) -> list[Suspect]:
                 issue.suspicion,
                 issue.margin,
                 witnesses,
+                confirmed,
             )
         )
     return found

@@ -1,9 +1,9 @@
 """One call from a graph, or points, and some labels to all answers."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,12 @@ from robustgc.answer_columns import (
     value_columns,
 )
 from robustgc.audit import LabelIssues
+from robustgc.changes import pairs_of
 from robustgc.estimators import RobustGC
 from robustgc.io import frames, label_files, writing
 from robustgc.io.graph_files import read_graph
 from robustgc.io.limits import allowing
-from robustgc.io.named import NamedGraph
+from robustgc.io.named import NamedGraph, by_number
 from robustgc.io.objects import as_names, named_graph
 from robustgc.io.opening import InputError, replacing
 from robustgc.io.point_files import NamedPoints, named_points, read_points
@@ -34,6 +35,9 @@ from robustgc.saving.model import save
 class Result:
     """Answers for all nodes, under the names that the user has for them.
 
+    All that it shows or writes is of one answer, the present one of its estimator: `update` gives
+    another result and leaves this one, and after ``estimator.update`` everything is made anew.
+
     Attributes
     ----------
     estimator : RobustGC
@@ -42,12 +46,17 @@ class Result:
         Of the nodes or points.
     notes : tuple of str
         What was noticed while reading: edges added up, self-loops, labels left out.
+    reviewed : dict or None
+        The labels that a person has confirmed, by name; `issues` has them last. A label that is
+        changed later is no longer among them. None: not known of any.
     """
 
     estimator: RobustGC
     names: NDArray[Any]
     notes: tuple[str, ...] = ()
     home: str = ""  # the frame library of the user
+    reviewed: Mapping[Any, Any] | None = field(default=None, repr=False)
+    _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def labels(self) -> dict[Any, Any]:
@@ -57,14 +66,61 @@ class Result:
         found = zip(self.names.tolist(), codes.tolist(), strict=True)
         return {name: classes[code] for name, code in found if code >= 0}
 
-    @cached_property
+    @property
     def issues(self) -> LabelIssues:
-        """Every given label with the suspicion that it is wrong, the worst first, by name."""
-        return self._issues.renumbered(self.names)
+        """Every given label with the suspicion that it is wrong, the worst first, by name.
 
-    @cached_property
+        Labels that a person has reviewed come after all others.
+        """
+        return self._present("by name", lambda: self._issues.renumbered(self.names))
+
+    @property
     def _issues(self) -> LabelIssues:
-        return self.estimator.label_issues()
+        return self._present("by number", self._judge)
+
+    def _judge(self) -> LabelIssues:
+        issues, reviewed = self.estimator.label_issues(), self.reviewed
+        if reviewed is None:
+            return issues
+        pairs = zip(self.names[issues.node].tolist(), issues.given.tolist(), strict=True)
+        same = [name in reviewed and reviewed[name] == given for name, given in pairs]
+        return issues.with_reviewed(np.array(same, dtype=bool))
+
+    def _present(self, key: str, make: Callable[[], LabelIssues]) -> LabelIssues:
+        """Return what was made from the present answer of the estimator; else make it."""
+        answer = self.estimator._answer
+        if self._derived.get("answer") is not answer:
+            self._derived.clear()
+            self._derived["answer"] = answer
+        if key not in self._derived:
+            self._derived[key] = make()
+        issues: LabelIssues = self._derived[key]
+        return issues
+
+    def update(self, labels: Mapping[Any, Any]) -> "Result":
+        """Return the result with some labels changed, without fitting the graph part anew.
+
+        This result, and its estimator, stay as they are; see `RobustGC.update`.
+
+        Parameters
+        ----------
+        labels : mapping or Series
+            From the name of a node, compared as text, to its new label; None takes it away.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> from robustgc import classify
+        >>> graph = nx.path_graph(["a", "b", "c", "d"])
+        >>> before = classify(graph, {"a": "red", "c": "red", "d": "blue"})
+        >>> after = before.update({"c": None, "a": "blue", "d": "red"})
+        >>> after.labels
+        {'a': 'blue', 'b': 'blue', 'c': 'red', 'd': 'red'}
+        >>> before.labels["a"], len(before.issues), len(after.issues)
+        ('red', 3, 2)
+        """
+        changes = by_number(pairs_of(labels), self.names)
+        return replace(self, estimator=copy(self.estimator).update(changes))
 
     def columns(self, *, suspicion: bool = True) -> dict[str, Any]:
         """Return the answers as columns, a row per node in the order of the graph."""
@@ -218,19 +274,23 @@ def classify(
     if points is not None:
         with allowing(max_size):
             found = points if isinstance(points, NamedPoints) else points_of(points)
-            nodes = NamedGraph(np.zeros((0, 0)), found.names)
-            y, notes = labels_of(labels, nodes, ignore_unknown, unlabelled=unlabelled, **columns)
+            unlinked = NamedGraph(np.zeros((0, 0)), found.names)
+            table = table_of(labels, unlinked, **columns)
+            y, notes = labels_of(table, unlinked, ignore_unknown, unlabelled=unlabelled)
         fitted = RobustGC(**options).fit(found.X, y)
-        return Result(fitted, found.names, notes, _home(points, labels))
+        reviewed = _reviewed(table, found.names, unlabelled)
+        return Result(fitted, found.names, notes, _home(points, labels), reviewed)
     with allowing(max_size):
         known = (
             read_graph(Path(graph), weight=weight, symmetrise=symmetrise)
             if isinstance(graph, str | Path)
             else named_graph(graph, weight=weight, symmetrise=symmetrise)
         )
-        y, notes = labels_of(labels, known, ignore_unknown, unlabelled=unlabelled, **columns)
+        table = table_of(labels, known, **columns)
+        y, notes = labels_of(table, known, ignore_unknown, unlabelled=unlabelled)
     fitted = RobustGC(**{"affinity": "precomputed", **options}).fit(known.W, y)
-    return Result(fitted, known.names, (*known.notes, *notes), _home(graph, labels))
+    told, home = (*known.notes, *notes), _home(graph, labels)
+    return Result(fitted, known.names, told, home, _reviewed(table, known.names, unlabelled))
 
 
 def load(path: str | Path) -> Result:
@@ -262,6 +322,20 @@ def labels_of(
     label_column: str | None = None,
 ) -> tuple[Any, tuple[str, ...]]:
     """Return a label per node, and notes."""
+    table = table_of(labels, graph, node_column=node_column, label_column=label_column)
+    if not isinstance(table, label_files.LabelTable):
+        return label_files.entries(table, unlabelled)
+    return label_files.attached(table, graph, ignore_unknown=ignore, unlabelled=unlabelled)
+
+
+def table_of(
+    labels: Any,
+    graph: NamedGraph,
+    *,
+    node_column: str | None = None,
+    label_column: str | None = None,
+) -> Any:
+    """Return labels as a table; those that have an entry per node as they are."""
     columns = {"node": node_column, "label": label_column}
     if isinstance(labels, str) and labels in graph.attributes:
         table = label_files.of_attribute(labels, graph, "the graph")
@@ -279,10 +353,15 @@ def labels_of(
                 f"{len(labels)} labels for {len(graph.names)} nodes; give one each, None where "
                 "there is none, or a mapping from node to label."
             )
-        return label_files.entries(labels, unlabelled)
+        return labels
     else:
         table = label_files.label_table(labels, **columns)
-    return label_files.attached(table, graph, ignore_unknown=ignore, unlabelled=unlabelled)
+    return table
+
+
+def _reviewed(table: Any, names: NDArray[Any], unlabelled: Any) -> dict[Any, Any] | None:
+    known = isinstance(table, label_files.LabelTable)
+    return label_files.reviewed_labels(table, names, unlabelled) if known else None
 
 
 def marker_of(labels: Any, unlabelled: Any) -> dict[str, str]:

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from graphs import path
+from models_to_save import blobs
 from robustgc import RobustGC
 from robustgc.engines import Options
 from robustgc.labels import encode
@@ -69,6 +70,15 @@ def test_answers_are_those_of_one_process(blocks, n_ranks):
     assert issues.node.tolist() == theirs.node.tolist()
     assert issues.suspicion == pytest.approx(theirs.suspicion, abs=1e-6)
     assert issues.suggested.tolist() == theirs.suggested.tolist()
+
+
+def test_wrong_labels_of_landmarks_are_named_by_the_rows_of_the_points():
+    X, y, _ = blobs()
+    one = RobustGC(landmarks=60).fit(X, y).label_issues()
+    many = RobustGC(landmarks=60, engine="mpi", n_ranks=2).fit(X, y).label_issues()
+    assert many.node.tolist() == one.node.tolist()
+    assert many.given.tolist() == one.given.tolist()
+    assert sorted(many.node.tolist()) == np.flatnonzero(y != "").tolist()
 
 
 @pytest.fixture

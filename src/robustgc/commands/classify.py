@@ -10,16 +10,18 @@ from typing import Annotated, Any
 import typer
 
 from robustgc.commands import shared
-from robustgc.commands.shared import Answered, ModelQuestion, asking
+from robustgc.commands.shared import Answered, ModelQuestion, Question, asking
+
+Report = Annotated[
+    Path | None, typer.Option(help="Page to write, one .html file that needs no network.")
+]
 
 
 @asking(ModelQuestion)
 def classify(
     asked: ModelQuestion,
     output: shared.Output = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Page to write, one .html file that needs no network.")
-    ] = None,
+    report: Report = None,
     save: Annotated[
         Path | None, typer.Option(help="Model to write, a folder or .zip, for robustgc predict.")
     ] = None,
@@ -59,7 +61,7 @@ def classify(
     shared.check_usage(asked)
     with shared.guarded(asked.max_size, quiet):
         check_apart(inputs(asked), [output, report, save])
-        _check_targets(output, report, save)
+        check_targets(output, report, save)
         answer = shared.answered(asked, quiet)
         for note in answer.result.notes:
             shared.say(f"note: {note}", quiet)
@@ -74,7 +76,7 @@ def classify(
             shared.machine(found)
 
 
-def inputs(asked: ModelQuestion) -> list[Path | None]:
+def inputs(asked: Question) -> list[Path | None]:
     """Return the files that are read."""
     return [asked.edges, asked.points, None if asked.labels is None else Path(asked.labels)]
 
@@ -87,7 +89,7 @@ def check_apart(files: list[Path | None], outputs: list[Path | None]) -> None:
             raise ValueError(f"{path} is what is read, so it is not written. Choose another name.")
 
 
-def _check_places(*outputs: Path | None) -> None:
+def check_places(*outputs: Path | None) -> None:
     """Refuse two outputs in one place: the later one would replace the other."""
     for path, other in itertools.combinations([path for path in outputs if path is not None], 2):
         one, two = Path(os.path.realpath(path)), Path(os.path.realpath(other))
@@ -98,13 +100,15 @@ def _check_places(*outputs: Path | None) -> None:
             )
 
 
-def _check_targets(output: Path | None, report: Path | None, save: Path | None) -> None:
+def check_targets(
+    output: Path | None, report: Path | None = None, save: Path | None = None
+) -> None:
     """Refuse, before the work, what could not be written after it."""
     from robustgc.io.opening import check_target
     from robustgc.io.writing import check_table
     from robustgc.saving.files import place
 
-    _check_places(output, report, save)
+    check_places(output, report, save)
     if output is not None:
         check_table(output)
     if report is not None:
@@ -132,11 +136,14 @@ def _write(
         if output is not None:
             answer.result.write(output, excel=excel)
         if report is not None:
-            title = f"Labels of {source.name}"
-            command = shlex.join(["robustgc", *sys.argv[1:]])
-            answer.result.report(report, title=title, command=command)
+            answer.result.report(report, title=f"Labels of {source.name}", command=command_line())
         if save is not None:
             answer.result.save(save)
+
+
+def command_line() -> str:
+    """Return the command that runs, as one would type it."""
+    return shlex.join(["robustgc", *sys.argv[1:]])
 
 
 def sentence(found: dict[str, Any]) -> str:

@@ -25,7 +25,7 @@ from robustgc.io.reasons import line_of
 from robustgc.missing import find_missing
 from robustgc.quoting import listed, quoted, short
 
-_TRUE = ("true", "1", "1.0", "yes", "x")  # in a column `reviewed`
+YES, NO = ("true", "1", "1.0", "yes", "x"), ("false", "0", "0.0", "no", "")  # in `reviewed`
 
 
 class LabelTable:
@@ -43,6 +43,8 @@ class LabelTable:
         The columns of a table, and which of them were chosen.
     reviewed : list of bool or None
         Which labels a person has looked at and kept, by a column `reviewed`; None: there is none.
+    layout : Layout or None
+        How a text file is written.
     """
 
     def __init__(
@@ -54,10 +56,11 @@ class LabelTable:
         headless: bool = False,
         *,
         columns: LabelColumns | None = None,
-        reviewed: list[bool] | None = None,
+        layout: tables.Layout | None = None,
     ) -> None:
         self.nodes, self.labels, self.where, self._skipped = nodes, labels, where, skipped
-        self.headless, self.columns, self.reviewed = headless, columns, reviewed
+        self.headless, self.columns, self.layout = headless, columns, layout
+        self.reviewed: list[bool] | None = None
 
     def row(self, k: int) -> str:
         """Name a row, that of a text file by its line."""
@@ -94,7 +97,20 @@ def read_labels(path: Path, *, node: str | None = None, label: str | None = None
         return [pa.chunked_array(part, type=pa.string()) for part in chunks]
 
     columns = choose_columns(look.names, look.width, read, str(path), node, label)
-    return _chosen(columns, path, look.skipped, look.names is None)
+    return _chosen(columns, path, look)
+
+
+def _reviewed(table: LabelTable, cells: list[Any]) -> list[bool]:
+    """Read the cells of the column `reviewed`; refuse what is neither yes nor no."""
+    texts = ["" if cell is None else str(cell).strip().lower() for cell in cells]
+    for k, text in enumerate(texts):
+        if text not in YES + NO:
+            raise InputError(
+                f"{table.where}, {table.row(k)}: {quoted(cells[k], 60)} in the column reviewed is "
+                f"neither yes ({', '.join(YES)}) nor no ({', '.join(NO[:-1])}, or empty). Correct "
+                "it, or rename the column."
+            )
+    return [text in YES for text in texts]
 
 
 def _of_arrow(table: Any, where: str, node: str | None, label: str | None) -> LabelTable:
@@ -117,15 +133,19 @@ def _of_arrow(table: Any, where: str, node: str | None, label: str | None) -> La
 
 
 def _chosen(
-    columns: LabelColumns, where: str | Path, skipped: int = 0, headless: bool = False
+    columns: LabelColumns, where: str | Path, look: tables.Layout | None = None
 ) -> LabelTable:
     """Read the columns that were chosen."""
     wanted = [columns.node, columns.label]
     wanted += [] if columns.reviewed is None else [columns.reviewed]
     nodes, given, *marks = columns.read(wanted)
-    reviewed = [str(mark).lower() in _TRUE for mark in marks[0].to_pylist()] if marks else None
-    labels = _shared(given)
-    return LabelTable(nodes, labels, where, skipped, headless, columns=columns, reviewed=reviewed)
+    skipped, headless = (0, False) if look is None else (look.skipped, look.names is None)
+    table = LabelTable(
+        nodes, _shared(given), where, skipped, headless, columns=columns, layout=look
+    )
+    if marks:
+        table.reviewed = _reviewed(table, marks[0].to_pylist())
+    return table
 
 
 def _shared(column: Any) -> list[Any]:
@@ -181,6 +201,22 @@ def attached(
     for node, k in rows.items():
         y[node] = table.labels[k]
     return y, notes
+
+
+def reviewed_labels(
+    table: LabelTable, names: NDArray[Any], unlabelled: Any = None
+) -> dict[Any, Any] | None:
+    """Return the labels that a person has confirmed by the names that nodes have in a graph.
+
+    None where the table does not say.
+    """
+    if table.reviewed is None:
+        return None
+    missing = find_missing(table.labels, unlabelled).mask
+    rows = np.flatnonzero(np.array(table.reviewed, dtype=bool) & ~missing).tolist()
+    place = positions([_at(table.nodes, k) for k in rows], names).tolist()
+    known = names.tolist()
+    return {known[p]: table.labels[k] for p, k in zip(place, rows, strict=True) if p >= 0}
 
 
 def settled(

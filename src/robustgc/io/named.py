@@ -1,15 +1,18 @@
 """A graph whose nodes have names, and the names in number."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.io.opening import InputError
-from robustgc.quoting import quoted
+from robustgc.quoting import listed, quoted
 from robustgc.weights import Weights
+
+_COMPARED = 100_000  # names that are looked through for one that may be meant: a second
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,56 @@ def as_text(values: Any) -> Any:
     import pyarrow as pa
 
     return _arrow(values).cast(pa.string())
+
+
+def by_number(pairs: Iterable[tuple[Any, Any]], names: NDArray[Any]) -> dict[int, Any]:
+    """Return values given by the names of nodes by their numbers; refuse names there are not.
+
+    Parameters
+    ----------
+    pairs : iterable of tuple
+        Name and value. Names are compared as text.
+    names : ndarray
+        Of all nodes.
+    """
+    given = list(pairs)
+    wanted = [name for name, _ in given]
+    place = positions(wanted, names)
+    unknown = [name for name, k in zip(wanted, place.tolist(), strict=True) if k < 0]
+    if unknown:
+        raise InputError(
+            f"{len(unknown)} of {len(wanted)} names are not in the graph, first "
+            f"{quoted(unknown[0], 60)}{near(unknown[0], names)}. Names are compared as text; check "
+            "them."
+        )
+    values: dict[int, Any] = {}
+    for (name, value), k in zip(given, place.tolist(), strict=True):
+        if k in values:
+            raise InputError(
+                f"{quoted(name, 60)} is named twice: names are compared as text, and two of these "
+                "are the same. Keep one."
+            )
+        values[k] = value
+    return values
+
+
+def near(name: Any, names: Any) -> str:
+    """Return a hint at names that may be meant, empty where none is close.
+
+    Examples
+    --------
+    >>> near("Jon", ["John", "Mary"])
+    " (is it 'John'?)"
+    """
+    import difflib
+
+    texts = {str(known): known for known in islice(names, _COMPARED)}
+    folded: dict[str, str] = {}
+    for text in texts:
+        folded.setdefault(text.casefold().strip(), text)
+    close = difflib.get_close_matches(str(name).casefold().strip(), folded, n=3)
+    known = [texts[folded[text]] for text in close]
+    return f" (is it {listed(known, 90)}?)" if known else ""
 
 
 def _arrow(values: Any) -> Any:

@@ -26,7 +26,7 @@ def from_weights(W: Any, comm: Any) -> Share:
     if isinstance(W, Operator):
         raise TypeError(
             f"Weights of type {type(W).__name__} are known by their products only and have no rows "
-            "to share. Use engine='auto', or affinity='knn' for points."
+            "to share. Use engine='local', or affinity='knn' for points."
         )
     rows = W if isinstance(W, CSR) else CSR.from_scipy(sp.csr_array(W))
     text = f"{rows.shape[0]} nodes and {rows.nnz} entries"

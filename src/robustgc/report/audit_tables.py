@@ -86,7 +86,8 @@ def suspicious(findings: Findings) -> str:
         return title + "<p>The labels were not judged.</p>"
     if not findings.suspects:
         return title + "<p>No label is suspicious.</p>"
-    worst = sorted(findings.suspects, key=_suspicion, reverse=True)
+    worst = sorted(findings.suspects, key=_rank)
+    reviewed = any(suspect.reviewed for suspect in worst)
     left = len(worst) - MOST_ROWS
     note = (
         f"The {MOST_ROWS} most suspicious labels are shown, {whole(left)} less suspicious ones "
@@ -94,18 +95,21 @@ def suspicious(findings: Findings) -> str:
         if left > 0
         else "Every label was judged by the others, without being seen."
     )
+    if reviewed:
+        note += " Labels that a person has reviewed stand last."
     kinds = (
         ("node", "text"), ("given", "text"), ("suggested", "text"), ("suspicion", "number"),
-        ("margin", "number"), ("evidence", "text"),
+        ("margin", "number"), ("evidence", "text"), *([("reviewed", "text")] if reviewed else []),
     )  # fmt: skip
     heads = "".join(
         f'<th scope="col" data-kind="{kind}"'
         + (' class="number"' if kind == "number" else "")
-        + (' data-first="descending" aria-sort="descending"' if text == "suspicion" else "")
+        + (' data-first="descending"' if text == "suspicion" else "")
+        + (' aria-sort="descending"' if text == "suspicion" and not reviewed else "")
         + f'><button type="button">{text}</button></th>'
         for text, kind in kinds
     )
-    rows = "".join(_suspect_row(suspect) for suspect in worst[:MOST_ROWS])
+    rows = "".join(_suspect_row(suspect, reviewed) for suspect in worst[:MOST_ROWS])
     return (
         f"{title}<p>{note} Evidence: the labelled nodes that speak most against a label.</p>"
         '<div class="tools" hidden><label>Filter <input id="filter" type="search" '
@@ -118,11 +122,12 @@ def suspicious(findings: Findings) -> str:
     )
 
 
-def _suspicion(suspect: Suspect) -> float:
-    return -1.0 if math.isnan(suspect.suspicion) else suspect.suspicion
+def _rank(suspect: Suspect) -> tuple[bool, float]:
+    """Return what the table is sorted by: reviewed labels last, else the worst first."""
+    return suspect.reviewed, 1.0 if math.isnan(suspect.suspicion) else -suspect.suspicion
 
 
-def _suspect_row(s: Suspect) -> str:
+def _suspect_row(s: Suspect, reviewed: bool) -> str:
     likely = ' class="number likely"' if s.suspicion > LIKELY else ' class="number"'
     witnesses = ", ".join(name(witness) for witness in s.evidence) or "&ndash;"
     return (
@@ -130,7 +135,9 @@ def _suspect_row(s: Suspect) -> str:
         f"<td>{name(s.suggested)}</td>"
         f'<td{likely} data-value="{_key(s.suspicion)}">{fixed(s.suspicion)}</td>'
         f'<td class="number" data-value="{_key(s.margin)}">{fixed(s.margin)}</td>'
-        f'<td class="evidence">{witnesses}</td></tr>'
+        f'<td class="evidence">{witnesses}</td>'
+        + f"<td>{'yes' if s.reviewed else ''}</td>" * reviewed
+        + "</tr>"
     )
 
 

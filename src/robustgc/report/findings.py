@@ -24,6 +24,8 @@ class Suspect:
         From -1 to 1; NaN if nothing is known.
     evidence : sequence of str
         Names of the labelled nodes that speak against the label, the strongest first.
+    reviewed : bool
+        Whether a person has looked at the label and confirmed it; such labels stand last.
     """
 
     node: str
@@ -32,6 +34,7 @@ class Suspect:
     suspicion: float
     margin: float
     evidence: Sequence[str] = ()
+    reviewed: bool = False
 
 
 @dataclass(frozen=True, eq=False)

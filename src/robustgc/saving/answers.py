@@ -173,6 +173,10 @@ def check_issues(checked: Checked, issues: LabelIssues, labels: Labels) -> None:
         )
     if (issues.given[order] != labels.classes[labels.codes[given]]).any():
         checked.refuse("a label in the report is not the one that was given", "issue_given.npy")
+    if not {node for nodes in issues.evidence for node in nodes} <= set(given.tolist()):
+        checked.refuse(
+            "the evidence of the report names a node without a label", "issue_evidence.npy"
+        )
     total = float(issues.pairs.sum())
     if abs(total - 1) > 1e-6:
         checked.refuse(f"the shares sum to {total:.6g}; they must sum to 1", "issue_pairs.npy")

@@ -50,6 +50,7 @@ class Reading(Checked):
         report = self.issues(n, classes)
         if isinstance(report, LabelIssues):
             check_issues(self, report, made._labels)
+            report = report if chosen is None else self._by_landmark(report, chosen, n)
         made._task = Kept(report)
         self._name_features(made, X.shape[1])
         made._set_fitted(answer)
@@ -274,6 +275,14 @@ class Reading(Checked):
             self.array("issue_pairs", "float64", (K, K), -ROUNDING, 1 + ROUNDING),
             classes,
         )
+
+    def _by_landmark(self, report: LabelIssues, chosen: NDArray[np.int64], n: int) -> LabelIssues:
+        """Return the report, which has the rows of all points, by the numbers of the landmarks."""
+        number = np.full(n, -1, dtype=np.int64)
+        number[chosen] = np.arange(len(chosen))
+        if (number[report.node] < 0).any():
+            self.refuse("a labelled point is no landmark", "landmarks.npy")
+        return report.renumbered(number)
 
 
 def _part(answer: Transduction, chosen: NDArray[np.int64]) -> Transduction:

@@ -73,7 +73,8 @@ def _encoded_scalar(value: Any, what: str) -> Any:
             return {"numpy": name, "value": encoded(value.item(), what)}
     raise ValueError(
         f"{what} is {quoted(value)} of type {type(value).__name__}, which a saved model cannot "
-        "hold; it must be None, text, a number or a boolean, or a list, tuple, dictionary or array of them. "
+        "hold; it must be None, text, a number or a boolean, or a list, tuple, dictionary or "
+        "array of them. "
         "Fit with such a value."
     )
 

@@ -1,0 +1,281 @@
+"""Labels corrected by the decisions of a person, and the log of what changed."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from robustgc.atomic import together
+from robustgc.io import tables
+from robustgc.io.decisions import (
+    CLASS,
+    WORDS,
+    Decision,
+    Issue,
+    decide,
+    read_issues,
+    same_as,
+    text_of,
+    text_table,
+)
+from robustgc.io.label_columns import REVIEWED
+from robustgc.io.label_files import LabelTable, read_labels
+from robustgc.io.named import near
+from robustgc.io.opening import InputError, opened, replacing
+from robustgc.missing import find_missing
+from robustgc.quoting import listed, quoted, short
+
+_MARK = b"\xef\xbb\xbf"  # by which Excel knows UTF-8
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a text file is written: what stands between fields, at the end of lines, at the start."""
+
+    delimiter: str = ","
+    end: str = "\n"
+    marked: bool = False
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """What the decisions make of a table of labels.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        The labels with the decisions applied, otherwise as they were, and a column `reviewed`.
+    log : list of Decision
+        In the order of the issues table.
+    undecided : int
+        Labels of the issues table without a decision.
+    notes : tuple of str
+        What the user should know.
+    style : Style
+        Of the text file that the labels are from.
+    """
+
+    table: Any
+    log: list[Decision]
+    undecided: int
+    notes: tuple[str, ...]
+    style: Style
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many labels were changed, dropped, kept, or are undecided."""
+        outcomes = Counter(decision.outcome for decision in self.log)
+        counts = {name: outcomes[name] for name in ("changed", "dropped", "kept")}
+        return {**counts, "undecided": self.undecided}
+
+    def write(self, labels: Path, log: Path) -> None:
+        """Write the labels and the log, both or none; .csv, .tsv or .parquet."""
+        import pyarrow as pa
+
+        names = [field.name for field in fields(Decision)]
+        kinds = [pa.string()] * 4 + [pa.float64()]
+        columns = [
+            pa.array([getattr(decision, name) for decision in self.log], type=kind)
+            for name, kind in zip(names, kinds, strict=True)
+        ]
+        with together([labels, log]):
+            _write(labels, self.table, self.style)
+            _write(log, pa.Table.from_arrays(columns, names=names), self.style)
+
+
+def corrections(
+    issues: Path,
+    labels: Path,
+    *,
+    node: str | None = None,
+    label: str | None = None,
+    new_class: bool = False,
+) -> Corrections:
+    """Apply the decisions in an issues table to the labels that it is about.
+
+    Parameters
+    ----------
+    issues : Path
+        What `robustgc audit -o` wrote, with a column `decision`.
+    labels : Path
+        The labels that were audited.
+    node, label : str or None
+        Columns of `labels`; None: found by their names.
+    new_class : bool
+        Whether a decision may name a class that no label has.
+
+    Raises
+    ------
+    InputError
+        The issues are of other labels, or a decision is none; nothing is half applied.
+    """
+    rows = read_issues(issues)
+    table = read_labels(labels, node=node, label=label)
+    look, notes = table.layout, []
+    if look is None:
+        whole = tables.parquet(labels)
+    else:
+        names = look.names or _names_for(table, labels, look.width)
+        whole = text_table(labels, look, names)
+        if look.names is None:
+            notes.append(f"{labels} has no header; the corrected labels begin with one")
+        if before := look.skipped - (look.names is not None):
+            notes.append(f"lines before the table, {before} of {labels}, are not written again")
+    given = _Given(table, whole)
+    given.check(rows, issues)
+    log, undecided = _decisions(rows, given, new_class)
+    new = sorted({decision.after for decision in log} - set(given.classes) - {""})
+    if new:
+        notes.append(f"new classes: {listed(new)}")
+    words = [name for name in given.classes if name.casefold() in WORDS]
+    if words:
+        notes.append(
+            f"classes are called as decisions are: {listed(words)}; the word alone is the "
+            f"decision, and the class is written {CLASS}{words[0]}"
+        )
+    if not log:
+        notes.append(f"{issues} has no decision yet: its column decision is empty")
+    return Corrections(given.corrected(log), log, undecided, tuple(notes), _style(labels, look))
+
+
+class _Given:
+    """The labels before the corrections: by node, and as the table that they are from."""
+
+    def __init__(self, table: LabelTable, whole: Any) -> None:
+        self._where, self._whole, self._reviewed = table.where, whole, table.reviewed
+        assert table.columns is not None
+        self._node, self._label = table.columns.node, table.columns.label
+        cells = whole.column(self._label).to_pylist()
+        missing = find_missing(table.labels).mask
+        texts = ["" if none else text_of(c) for c, none in zip(cells, missing, strict=True)]
+        self.classes = dict(zip(texts, cells, strict=True))
+        self.classes.pop("", None)
+        self.rows: dict[str, list[int]] = {}  # those with a label
+        self._nodes = [text_of(cell) for cell in whole.column(self._node).to_pylist()]
+        for k, text in enumerate(texts):
+            if text:
+                self.rows.setdefault(self._nodes[k], []).append(k)
+        self._texts = texts
+
+    def check(self, issues: list[Issue], path: Path) -> None:
+        """Refuse issues of other labels than these."""
+        unknown = [issue for issue in issues if same_as(issue.node, self.rows) not in self.rows]
+        if unknown:
+            first = unknown[0]
+            raise InputError(
+                f"{first.where}: {quoted(first.node, 60)} has no label in {self._where}"
+                f"{near(first.node, self.rows)}; {len(unknown)} of {len(issues)} nodes have none. "
+                "Give the labels that were audited. A spreadsheet may have changed names such as "
+                "007 or 3-4: open the table again with that column as text."
+            )
+        for issue in issues:
+            node = same_as(issue.node, self.rows)
+            for k in self.rows[node]:
+                if same_as(issue.given, self.classes) != self._texts[k]:
+                    raise InputError(
+                        f"{issue.where}: the label of {quoted(node, 60)} was "
+                        f"{quoted(issue.given, 60)} when {path} was made, and is "
+                        f"{quoted(self._texts[k], 60)} in {self._where} now. Audit these labels "
+                        "again, give those that were audited, or take the row out."
+                    )
+
+    def corrected(self, log: Sequence[Decision]) -> Any:
+        """Return the table with what was decided."""
+        import pyarrow as pa
+
+        column = self._whole.column(self._label)
+        cells, reviewed = column.to_pylist(), list(self._reviewed or [False] * len(column))
+        for decision in log:
+            value = self._value(decision.after, column.type)
+            for k in self.rows[decision.node]:
+                changed = decision.outcome != "kept"
+                cells[k], reviewed[k] = value if changed else cells[k], bool(decision.after)
+        names = self._whole.column_names
+        table = self._whole.set_column(
+            self._label, names[self._label], pa.chunked_array([pa.array(cells, column.type)])
+        )
+        text = isinstance(self._where, Path)
+        marks = pa.array([str(mark).lower() for mark in reviewed] if text else reviewed)
+        if self._reviewed is None:
+            return table.append_column(REVIEWED, marks)
+        place = [name.strip().lower() for name in names].index(REVIEWED)
+        return table.set_column(place, names[place], marks)
+
+    def _value(self, name: str, kind: Any) -> Any:
+        """Return a class as the column of the labels has it."""
+        import pyarrow as pa
+
+        if not name or name in self.classes:
+            return self.classes.get(name)
+        try:
+            plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+            return pa.scalar(name).cast(plain).as_py()
+        except pa.ArrowException as error:
+            raise InputError(
+                f"{self._where}: the labels are {kind}, which {quoted(name, 60)} is not "
+                f"({short(error, 60)}). Name a class of that kind."
+            ) from error
+
+
+def _decisions(issues: list[Issue], given: _Given, new_class: bool) -> tuple[list[Decision], int]:
+    """Return the decision about every node, and how many nodes have none."""
+    log: dict[str, tuple[Decision, Issue]] = {}
+    classes = list(given.classes)
+    for issue in issues:
+        decision = decide(issue, classes, new_class)
+        if decision is None:
+            continue
+        node = same_as(issue.node, given.rows)
+        other, first = log.setdefault(node, (replace(decision, node=node), issue))
+        if other.after != decision.after:
+            raise InputError(
+                f"{issue.where}: the decision about {quoted(node, 60)} is "
+                f"{quoted(issue.decision, 60)}, and {quoted(other.decision, 60)} in "
+                f"{first.line}. Keep one of them."
+            )
+    nodes = {same_as(issue.node, given.rows) for issue in issues}
+    return [decision for decision, _ in log.values()], len(nodes) - len(log)
+
+
+def _names_for(table: LabelTable, path: Path, width: int) -> list[str]:
+    """Return names for the columns of a table without a header; refuse what may be one."""
+    if table.labels.count(table.labels[0]) == 1:
+        raise InputError(
+            f"{path}, {table.row(0)}: it cannot be told whether this is a header or a label. "
+            "Begin the file with the line node,label; or name the columns, if this is a header, "
+            "with --node-column and --label-column."
+        )
+    names = [f"column {k + 1}" for k in range(width)]
+    assert table.columns is not None
+    names[table.columns.node], names[table.columns.label] = "node", "label"
+    return names
+
+
+def _style(path: Path, look: tables.Layout | None) -> Style:
+    """Return how a text file is written, so that another is written alike."""
+    if look is None:
+        return Style()
+    with opened(path) as stream:
+        head = bytes(stream.read(tables.SAMPLE))
+    delimiter = look.delimiter if look.delimiter in ",;" else ","
+    return Style(delimiter, "\r\n" if b"\r\n" in head else "\n", head.startswith(_MARK))
+
+
+def _write(path: Path, table: Any, style: Style) -> None:
+    """Write an Arrow table as what the ending says; quotes stand only where they must."""
+    import pyarrow.parquet as pq
+
+    with replacing(path) as file:
+        if path.suffix.lower() in tables.PARQUET:
+            pq.write_table(table, file)
+            return
+        delimiter = "\t" if path.suffix.lower() == ".tsv" else style.delimiter
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, delimiter=delimiter, lineterminator=style.end)
+        writer.writerow(table.column_names)
+        columns = [map(text_of, column.to_pylist()) for column in table.columns]
+        writer.writerows(zip(*columns, strict=True))
+        file.write(_MARK * style.marked + text.getvalue().encode("utf-8"))
