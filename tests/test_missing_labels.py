@@ -131,6 +131,20 @@ def test_a_class_that_looks_like_a_marker_is_named_with_the_cure(place, tmp_path
     assert "unlabelled='' in Python" in result.stderr
 
 
+@pytest.mark.parametrize("labels", [["+", "-"] * 4, np.array(["+", "-"] * 4)])
+def test_a_list_that_loses_a_class_is_told_the_cure(labels):
+    with pytest.raises(InputError, match=r"one class, '\+'.* 4 cells say '-'.*unlabelled=''"):
+        classify(GRAPH, labels)
+    assert classify(GRAPH, labels, unlabelled="").estimator.classes_.tolist() == ["+", "-"]
+
+
+def test_a_header_of_unknown_words_makes_no_class_of_minus_one(place):
+    result = place("classify", "who,vote\na,1\nb,2\nc,-1\nd,NA\ne,1\n", "--json")
+    assert json.loads(result.stdout)["classes"] == ["1", "2"]
+    assert "note: 1 cell says '-1', 1 'NA'" in result.stderr
+    assert "was taken for a header, as the graph has no such node: 'who', 'vote'" in result.stderr
+
+
 CELLS = ["x", "y", "NA", "?", None, "", " ? ", "x"]
 NUMBERS = [1, 2, -1, 1, None, float("nan"), -1, 2]
 

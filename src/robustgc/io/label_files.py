@@ -240,8 +240,10 @@ def settled(
     explain : callable or None
         From the rows with a label to why some are not in the graph, and the cure; "" if unknown.
     """
-    missing = find_missing(table.labels, unlabelled)
-    given = ~missing.mask
+    # What may be a header is no label yet: a word above numbers would make a class of -1.
+    above = int(table.headless and len(place) > 1 and place[0] < 0)
+    missing = find_missing(table.labels[above:], unlabelled)
+    given = np.concatenate([np.ones(above, dtype=bool), ~missing.mask])
     notes = [] if table.columns is None else list(table.columns.notes)
     notes += marker_notes(missing)
     notes += _check_known(table, place, given, ignore_unknown, explain)
@@ -354,13 +356,16 @@ def entries(labels: Any, unlabelled: Any = None) -> tuple[Any, tuple[str, ...]]:
     Numbers stay as they are, unless the user has a list of markers: -1 among them is a marker of
     the estimators too, whose own checks they get.
     """
-    cells = list(labels)
+    numeric = getattr(getattr(labels, "dtype", None), "kind", "O") in "biuf"
+    cells = [] if numeric and unlabelled is None else list(labels)
     if unlabelled is None and not any(isinstance(cell, str) for cell in cells):
         return labels, ()
     missing = find_missing(cells, unlabelled)
     y = np.empty(len(cells), dtype=object)
     y[:] = [None if gap else cell for cell, gap in zip(cells, missing.mask, strict=True)]
     texts = Counter(cell for cell in y if isinstance(cell, str))
+    if missing.counts:  # else the estimator's own words for too few classes say it all
+        check_classes("The labels", Counter(str(cell) for cell in y if cell is not None), missing)
     return y, (*marker_notes(missing), *notes_on_alike(texts))
 
 
