@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from robustgc.io.frames import arrow
+from robustgc.io.frames import arrow, flat
 from robustgc.io.opening import InputError, check_target, replacing
 from robustgc.io.tables import PARQUET
 
@@ -36,7 +36,7 @@ def print_table(columns: dict[str, Any], *, excel: bool = False) -> None:
     import pyarrow as pa
     import pyarrow.csv as pc
 
-    buffer, table = pa.BufferOutputStream(), arrow(columns)
+    buffer, table = pa.BufferOutputStream(), flat(arrow(columns))
     if excel:
         buffer.write(_MARK)
         table = for_spreadsheets(table)
@@ -99,9 +99,11 @@ def write_table(
     import pyarrow.parquet as pq
 
     check_table(path, excel=excel)
-    table = for_spreadsheets(arrow(columns)) if excel else arrow(columns)
+    table, ending = arrow(columns), path.suffix.lower()
+    if ending not in PARQUET:
+        table = for_spreadsheets(flat(table)) if excel else flat(table)
     with replacing(path) as file:
-        if path.suffix.lower() in PARQUET:
+        if ending in PARQUET:
             named = table if run is None else table.replace_schema_metadata({"robustgc_run": run})
             pq.write_table(named, file)
         else:
