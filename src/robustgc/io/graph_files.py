@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 
 from robustgc.csr import CSR
 from robustgc.io import edge_tables, limits, objects, tables
+from robustgc.io.edge_lists import read_adjacency_list, read_edge_list
 from robustgc.io.matrices import read_matrix
 from robustgc.io.named import NamedGraph
+from robustgc.io.network_files import read_network
+from robustgc.io.node_link import read_node_link
 from robustgc.io.opening import InputError, check_file, kind, whole
+from robustgc.io.pajek import read_pajek
 from robustgc.quoting import quoted, short
 
 _AGAIN = "Write the folder again."
-# Bytes of memory for a byte of text where all of it becomes Python objects: measured 14 (JSON), 22
-# (GML) and 31 (GraphML) for 120,000 edges; and for names, about.
-_OBJECTS, _NAMES = 30, 12
+_NAMES = 12  # bytes of memory for a byte of names that become Python objects, about
 _COMMENTS = re.compile(rb"(?:%.*\n|\s*\n)*")
 _NO_NUMBER = re.compile(rb"[^0-9+\-.eE \t\r\n]|[eE](?![+-]?[0-9])")
 
@@ -63,7 +65,7 @@ def read_graph(
             "also with .gz or .zst, and folders that `robustgc convert` wrote. Rename or convert "
             "it."
         )
-    return reader(path, weight or "weight", symmetrise)
+    return reader(path, weight, symmetrise)
 
 
 def _folder(path: Path) -> NamedGraph:
@@ -102,69 +104,7 @@ def folder_names(path: Path, n_nodes: int) -> NDArray[Any] | None:
     return objects.as_names(known)
 
 
-def _networkx(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
-    import networkx as nx
-
-    content = whole(path, factor=_OBJECTS, what=f"{kind(path)[1:].upper()}")
-    try:
-        if kind(path) == ".graphml":
-            graph = nx.read_graphml(content)
-        else:
-            graph = _gml(nx, content.read().decode("utf-8-sig").splitlines())
-    except UnicodeDecodeError as error:
-        line = content.getvalue()[: error.start].count(b"\n") + 1
-        raise InputError(f"{path}, line {line}: not UTF-8. Save the file as UTF-8.") from error
-    except Exception as error:  # the parsers raise what they like
-        raise InputError(
-            f"{path} is not the {kind(path)[1:].upper()} file that its ending says, or is cut "
-            f"short ({short(f'{type(error).__name__}: {error}')}). Write it again, or rename it."
-        ) from error
-    return objects.from_networkx(graph, weight=weight, symmetrise=symmetrise, where=str(path))
-
-
-def _gml(nx: Any, lines: list[str]) -> Any:
-    try:
-        return nx.parse_gml(lines, label="label")
-    except nx.NetworkXError:  # no labels, or two alike: the numbers of the nodes then
-        return nx.parse_gml(lines, label="id")
-
-
-def _node_link(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
-    try:
-        data = json.loads(whole(path, factor=_OBJECTS, what="JSON").read())
-    except InputError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"{path} is no JSON, or is cut short ({short(error)}). Write it again, or rename it."
-        ) from error
-    links = data.get("links", data.get("edges")) if isinstance(data, dict) else None
-    nodes = data.get("nodes") if isinstance(data, dict) else None
-    if not isinstance(links, list) or not isinstance(nodes, list):
-        raise InputError(
-            f"{path} is no node-link JSON: it needs lists `nodes` and `links` (or `edges`), as "
-            "NetworkX's node_link_data writes them."
-        )
-    try:
-        names = [node["id"] for node in nodes]
-        edges = [(link["source"], link["target"], link.get(weight)) for link in links]
-    except (KeyError, TypeError) as error:
-        raise InputError(
-            f"{path}: every node needs an `id`, every link a `source` and a `target` "
-            f"({short(f'{type(error).__name__}: {error}')}). Add what is missing."
-        ) from error
-    ends = (end for edge in edges for end in edge[:2])
-    odd = next((name for name in (*names, *ends) if not isinstance(name, str | int | float)), "")
-    if odd != "":
-        raise InputError(
-            f"{path}: a node is called {quoted(odd)}. Names are text or numbers; change it."
-        )
-    found = sorted({key for node in nodes for key in node if key != "id"})
-    attributes = {key: [node.get(key) for node in nodes] for key in found}
-    return objects.from_edges(names, edges, attributes, symmetrise=symmetrise, where=str(path))
-
-
-def _matrix_market(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
+def _matrix_market(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
     import scipy.io
 
     content = whole(path)
@@ -203,7 +143,7 @@ def _check_claims(path: Path, claims: Any, size: int) -> None:
         limits.check_nodes(str(path), max(rows, columns), entries, size)
 
 
-def _scipy(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
+def _scipy(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
     try:
         matrix = read_matrix(path)
     except InputError:
@@ -216,10 +156,16 @@ def _scipy(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
     return objects.from_matrix(matrix, symmetrise=symmetrise, where=str(path))
 
 
-READERS: dict[str, Callable[[Path, str, str | None], NamedGraph]] = {
-    ".graphml": _networkx,
-    ".gml": _networkx,
+READERS: dict[str, Callable[[Path, str | None, str | None], NamedGraph]] = {
+    ".graphml": read_network,
+    ".gml": read_network,
+    ".gexf": read_network,
+    ".net": read_pajek,
+    ".paj": read_pajek,
+    ".edgelist": read_edge_list,
+    ".ncol": read_edge_list,
+    ".adjlist": read_adjacency_list,
     ".mtx": _matrix_market,
     ".npz": _scipy,
-    ".json": _node_link,
+    ".json": read_node_link,
 }

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.io import tables
+from robustgc.io.arrow_objects import arrow_table, is_table
 from robustgc.io.named import NamedGraph, positions
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.reasons import line_of
@@ -109,10 +110,8 @@ def label_table(labels: Any) -> LabelTable:
         return LabelTable(list(labels), list(labels.values()), "The labels")
     if home == "pandas" and labels.ndim == 1:
         return LabelTable(labels.index.tolist(), labels.tolist(), "The labels")
-    if home in ("pandas", "polars", "pyarrow"):
-        from robustgc.io.objects import arrow_table
-
-        return _of_arrow(arrow_table(labels, home), "The labels", None, None)
+    if is_table(labels):
+        return _of_arrow(arrow_table(labels, "The labels"), "The labels", None, None)
     raise InputError(
         f"Labels of type {type(labels).__name__} are unknown; pass a mapping from node to label, a "
         "Series, a table with columns node and label, a list with an entry per node (None: no "

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from robustgc.io import tables
 from robustgc.io.arrays import read_array, read_arrays
+from robustgc.io.arrow_objects import arrow_table, is_table
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.reasons import line_of
 from robustgc.quoting import quoted, short
@@ -188,12 +189,15 @@ def _numpy(path: Path, name: str | None, columns: Sequence[str] | None) -> Named
 
 
 def named_points(points: Any) -> NamedPoints:
-    """Read points from an array, or a table of pandas, polars or pyarrow."""
+    """Read points from an array, or a table: of pandas, or one that speaks the Arrow C stream."""
     home = type(points).__module__.split(".")[0]
-    if home in ("pandas", "polars", "pyarrow"):
-        names = list(map(str, getattr(points, "column_names", None) or list(points.columns)))
-        X = np.asarray(points.to_pandas() if home == "pyarrow" else points, dtype=np.float64)
-        index = points.index.to_numpy() if home == "pandas" else np.arange(len(X))
+    if home == "pandas":
+        names, index = list(map(str, points.columns)), points.index.to_numpy()
+        X = np.asarray(points, dtype=np.float64)
+    elif is_table(points):
+        table = arrow_table(points, "The points")
+        names, index = table.column_names, np.arange(table.num_rows)
+        X = _floats(table)
     else:
         X = np.asarray(points, dtype=np.float64)
         names = [f"column {k + 1}" for k in range(X.shape[1])] if X.ndim == 2 else []
@@ -202,3 +206,19 @@ def named_points(points: Any) -> NamedPoints:
         raise InputError(f"The points have shape {X.shape}; give a row each.")
     check_values(X, names, "The points")
     return NamedPoints(X, index if index.dtype.kind in "iu" else index.astype(object), tuple(names))
+
+
+def _floats(table: Any) -> NDArray[np.float64]:
+    """Return the columns of an Arrow table as numbers, NaN where they are missing."""
+    import pyarrow as pa
+
+    X = np.empty((table.num_rows, table.num_columns))
+    for k, column in enumerate(table.columns):
+        try:
+            X[:, k] = column.cast(pa.float64(), safe=False).to_numpy()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise InputError(
+                f"The points: column {quoted(table.column_names[k])} holds {column.type}, not "
+                "numbers. Leave it out, or convert it."
+            ) from None
+    return X
