@@ -164,6 +164,8 @@ def classify(
     weight: str | None = None,
     symmetrise: str | None = None,
     ignore_unknown: bool = False,
+    sheet: str | None = None,
+    label_sheet: str | None = None,
     max_size: str | float | None = None,
     **options: Any,
 ) -> Result:
@@ -172,20 +174,24 @@ def classify(
     Parameters
     ----------
     graph : object or path
-        A NetworkX or igraph graph, a scipy matrix or array of weights, a pandas, polars or pyarrow
-        table of edges, a PyTorch Geometric ``Data``, an ``edge_index`` of shape (2, edges), a
-        `CSR`, or the path of a graph file.
+        A NetworkX or igraph graph, a scipy matrix or array of weights, a table of edges (of pandas,
+        polars, pyarrow, DuckDB: whatever speaks the Arrow C stream), a PyTorch Geometric ``Data``,
+        an ``edge_index`` of shape (2, edges), a `CSR`, or the path of a graph file.
     labels : mapping, Series, table, list, str or path
         From node to label, or an entry per node (None: no label), or the name of a node attribute
         of the graph, or the path of a table with columns node and label.
     points : array, table or path, default=None
         Points instead of a graph, a row each.
     weight : str or None
-        Name of the edge attribute, or column, with the weights; None: ``weight``.
+        Name of the edge attribute, or column, with the weights; None: ``weight``, or another usual
+        name, which is told in `Result.notes`.
     symmetrise : {None, "mean", "max", "sum"}
         What to do where the two directions of an edge differ; None: refuse.
     ignore_unknown : bool
         Leave out labels of nodes that are not in the graph.
+    sheet, label_sheet : str or None
+        Which sheet of the graph or points, and of the labels, where they are .xlsx files; None: the
+        first that is not empty.
     max_size : str, float or None
         Bytes (8e9 or "8GB") that files may unpack to and a graph may need while it is read; None:
         as the memory allows, and at most 100 times the size of a packed file.
@@ -203,6 +209,11 @@ def classify(
         raise InputError("Pass either a graph or points=, one of the two.")
     if labels is None:
         raise InputError("Pass labels: a mapping from node to label, or the path of a table.")
+    with allowing(max_size):
+        if label_sheet is not None:
+            labels = label_files.read_labels(Path(labels), sheet=label_sheet)
+        if sheet is not None and points is not None:
+            points = read_points(Path(points), sheet=sheet)
     if not isinstance(labels, Sequence | np.ndarray) or isinstance(labels, str):
         options = {"unlabeled": "", **options}  # None has none; -1 is a class as any
     if points is not None:
@@ -210,10 +221,10 @@ def classify(
             found = points if isinstance(points, NamedPoints) else points_of(points)
             y, notes = labels_of(labels, NamedGraph(np.zeros((0, 0)), found.names), ignore_unknown)
         fitted = RobustGC(**options).fit(found.X, y)
-        return Result(fitted, found.names, notes, _home(points, labels))
+        return Result(fitted, found.names, (*found.notes, *notes), _home(points, labels))
     with allowing(max_size):
         known = (
-            read_graph(Path(graph), weight=weight, symmetrise=symmetrise)
+            read_graph(Path(graph), weight=weight, symmetrise=symmetrise, sheet=sheet)
             if isinstance(graph, str | Path)
             else named_graph(graph, weight=weight, symmetrise=symmetrise)
         )

@@ -132,7 +132,8 @@ def _write(
         if output is not None:
             answer.result.write(output, excel=excel)
         if report is not None:
-            title = f"Labels of {source.name}"
+            name = "standard input" if str(source) == shared.PIPE else source.name
+            title = f"Labels of {name}"
             command = shlex.join(["robustgc", *sys.argv[1:]])
             answer.result.report(report, title=title, command=command)
         if save is not None:

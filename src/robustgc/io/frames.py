@@ -43,7 +43,8 @@ def _lists(pa: Any, rows: Any) -> Any:
     names = np.empty(ends[-1], dtype=object)  # in one go numpy would make a table of tuples
     for k, name in enumerate(name for row in rows for name in row):
         names[k] = name
-    return pa.ListArray.from_arrays(ends, _array(pa, names) if len(names) else pa.nulls(0, pa.string()))
+    values = _array(pa, names) if len(names) else pa.nulls(0, pa.string())
+    return pa.ListArray.from_arrays(ends, values)
 
 
 def _array(pa: Any, values: Any) -> Any:

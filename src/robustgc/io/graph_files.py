@@ -1,10 +1,11 @@
-"""Graph files of others: GraphML, GML, Matrix Market, scipy, node-link JSON, folders."""
+"""Graph files of any kind, each by its own reader; Matrix Market, scipy and folders are here."""
 
 import io
 import json
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.csr import CSR
-from robustgc.io import edge_tables, limits, objects, tables
+from robustgc.io import arrow_tables, edge_tables, limits, objects, tables
 from robustgc.io.edge_lists import read_adjacency_list, read_edge_list
+from robustgc.io.inner_files import notes_of
 from robustgc.io.matrices import read_matrix
 from robustgc.io.named import NamedGraph
 from robustgc.io.network_files import read_network
 from robustgc.io.node_link import read_node_link
 from robustgc.io.opening import InputError, check_file, kind, whole
 from robustgc.io.pajek import read_pajek
+from robustgc.io.sources import source as source_of
 from robustgc.quoting import quoted, short
 
 _AGAIN = "Write the folder again."
@@ -35,35 +38,47 @@ def read_graph(
     target: str | None = None,
     weight: str | None = None,
     symmetrise: str | None = None,
+    sheet: str | None = None,
 ) -> NamedGraph:
     """Read a graph from a file, by its ending, or from a folder that `build_csr` wrote.
 
     Parameters
     ----------
     path : Path
-        .csv, .tsv, .txt, .edges, .parquet with a row per edge; .graphml, .gml, .mtx, .npz, .json;
-        text also with .gz or .zst.
+        .csv, .tsv, .txt, .edges, .parquet, .feather, .arrow, .jsonl, .xlsx with a row per edge;
+        .graphml, .gml, .gexf, .net, .paj, .edgelist, .ncol, .adjlist, .mtx, .npz, .json; also with
+        .gz or .zst, or as the one file of a .zip; ``-`` is standard input.
     source, target, weight : str or None
         Names of the columns of a table, and of the edge attribute of other files.
     symmetrise : {None, "mean", "max", "sum"}
         What to do where the two directions of an edge differ; None: refuse.
+    sheet : str or None
+        Which sheet of a spreadsheet; None: the first that is not empty.
     """
     if os.path.isdir(path):
         return _folder(path)
+    path = source_of(path, sheet)
+    graph = _of_file(path, source, target, weight, symmetrise)
+    return replace(graph, notes=(*notes_of(path), *graph.notes))
+
+
+def _of_file(
+    path: Path, source: str | None, target: str | None, weight: str | None, symmetrise: str | None
+) -> NamedGraph:
     ending = kind(path)
     columns = {"source": source, "target": target, "weight": weight, "symmetrise": symmetrise}
     if ending in tables.TEXT:
         return edge_tables.read_text(path, **columns)
-    if ending in tables.PARQUET:
-        return edge_tables.from_arrow(tables.parquet(path), str(path), **columns)
     check_file(path)
+    if ending in arrow_tables.TYPED:
+        return edge_tables.from_arrow(arrow_tables.read_typed(path), str(path), **columns)
     reader = READERS.get(ending)
     if reader is None:
-        known = ", ".join([*tables.TEXT, *tables.PARQUET, *READERS])
+        known = ", ".join([*tables.TEXT, *arrow_tables.TYPED, ".xlsx", *READERS])
         raise InputError(
             f"{path}: files that end in {ending or 'nothing'!r} are unknown; known are {known}, "
-            "also with .gz or .zst, and folders that `robustgc convert` wrote. Rename or convert "
-            "it."
+            "also with .gz, .zst or .zip, and folders that `robustgc convert` wrote. Rename or "
+            "convert it."
         )
     return reader(path, weight, symmetrise)
 

@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from robustgc.io import tables
 from robustgc.io.arrow_objects import arrow_table, is_table
+from robustgc.io.arrow_tables import TYPED, read_typed
+from robustgc.io.inner_files import notes_of
 from robustgc.io.named import NamedGraph, positions
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.reasons import line_of
+from robustgc.io.sources import source
 from robustgc.quoting import listed, quoted, short
 
 NODE = ("node", "id", "name", "node_id", "nodeid", "vertex", "row")
@@ -41,18 +44,21 @@ class LabelTable:
         return f"row {k + 1}"
 
 
-def read_labels(path: Path, *, node: str | None = None, label: str | None = None) -> LabelTable:
+def read_labels(
+    path: Path, *, node: str | None = None, label: str | None = None, sheet: str | None = None
+) -> LabelTable:
     """Read a table with a row per label: the node and its class."""
     import pyarrow as pa
 
+    path = source(path, sheet)
     check_file(path)
     ending = kind(path)
-    if ending in tables.PARQUET:
-        return _of_arrow(tables.parquet(path), str(path), node, label)
+    if ending in TYPED:
+        return _of_arrow(read_typed(path), str(path), node, label)
     if ending not in tables.TEXT:
         raise InputError(
-            f"{path}: labels come as {', '.join((*tables.TEXT, *tables.PARQUET))}, also with .gz "
-            f"or .zst, not as {ending or 'a file without an ending'}. Rename or convert it."
+            f"{path}: labels come as {', '.join((*tables.TEXT, *TYPED))}, .xlsx, also with .gz, "
+            f".zst or .zip, not as {ending or 'a file without an ending'}. Rename or convert it."
         )
     named = node is not None or label is not None
     look = tables.layout(path, (*NODE[:4], *LABEL[:2]), True if named else None)
@@ -143,7 +149,7 @@ def settled(
         The number of the node of every row, -1 where the graph has none.
     ignore_unknown : bool
     """
-    notes = []
+    notes = list(notes_of(table.where))
     given = ~np.array([_missing(label) for label in table.labels], dtype=bool)
     lost = np.flatnonzero((place < 0) & given)
     if table.headless and lost.tolist() == [0] and given.sum() > 1:

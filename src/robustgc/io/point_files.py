@@ -1,7 +1,7 @@
 """Points from CSV, Parquet, .npy and .npz: a row per point, with its name."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 from robustgc.io import tables
 from robustgc.io.arrays import read_array, read_arrays
 from robustgc.io.arrow_objects import arrow_table, is_table
+from robustgc.io.arrow_tables import TYPED, read_typed
+from robustgc.io.inner_files import notes_of
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.reasons import line_of
+from robustgc.io.sources import source
 from robustgc.quoting import quoted, short
 
 NAME = ("id", "node", "name", "node_id", "point", "index")
@@ -25,40 +28,48 @@ class NamedPoints:
     X: NDArray[np.float64]
     names: NDArray[Any]
     columns: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def read_points(
-    path: Path, *, name: str | None = None, columns: Sequence[str] | None = None
+    path: Path,
+    *,
+    name: str | None = None,
+    columns: Sequence[str] | None = None,
+    sheet: str | None = None,
 ) -> NamedPoints:
     """Read points.
 
     Parameters
     ----------
     path : Path
-        .csv, .tsv, .txt, .parquet with a header or without; .npy; .npz with one array, or `X` and
-        perhaps `names`.
+        .csv, .tsv, .txt, .parquet, .feather, .arrow, .jsonl, .xlsx with a header or without; .npy;
+        .npz with one array, or `X` and perhaps `names`; ``-`` is standard input.
     name : str or None
         The column with the names of the points. None: one with a usual name (id, node, name), or
         else row numbers from 0.
     columns : sequence of str or None
         The columns that count; None: all others.
+    sheet : str or None
+        Which sheet of a spreadsheet; None: the first that is not empty.
     """
+    path = source(path, sheet)
     check_file(path)
     ending = kind(path)
     if ending in (".npy", ".npz"):
         return _numpy(path, name, columns)
-    if ending in tables.PARQUET:
-        table = tables.parquet(path)
+    if ending in TYPED:
+        table = read_typed(path)
         names = table.column_names
         values = {k: table.column(k) for k in range(table.num_columns)}
         return _points(path, names, values, name, columns, lambda k: f"{path}, row {k + 1}")
     if ending not in tables.TEXT:
-        known = ", ".join([*tables.TEXT, *tables.PARQUET, ".npy", ".npz"])
+        known = ", ".join([*tables.TEXT, *TYPED, ".xlsx", ".npy", ".npz"])
         raise InputError(
             f"{path}: points come as {known}, not as {ending or 'a file without an ending'}. "
             "Rename or convert it."
         )
-    return _text(path, name, columns)
+    return replace(_text(path, name, columns), notes=notes_of(path))
 
 
 def _text(path: Path, name: str | None, columns: Sequence[str] | None) -> NamedPoints:
