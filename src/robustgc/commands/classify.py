@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from robustgc.commands import shared
+from robustgc.commands.file_options import PIPE
 from robustgc.commands.shared import Answered, ModelQuestion, asking
 
 
@@ -132,7 +133,7 @@ def _write(
         if output is not None:
             answer.result.write(output, excel=excel)
         if report is not None:
-            name = "standard input" if str(source) == shared.PIPE else source.name
+            name = "standard input" if str(source) == PIPE else source.name
             title = f"Labels of {name}"
             command = shlex.join(["robustgc", *sys.argv[1:]])
             answer.result.report(report, title=title, command=command)

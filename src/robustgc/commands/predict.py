@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from robustgc.commands import shared
+from robustgc.commands.file_options import Sheet
 
 
 def predict(
@@ -18,7 +19,7 @@ def predict(
     output: shared.Output = None,
     identity: shared.Identity = None,
     columns: shared.Columns = None,
-    sheet: shared.Sheet = None,
+    sheet: Sheet = None,
     max_size: shared.MaxSize = None,
     excel: shared.Excel = False,
     quiet: shared.Quiet = False,

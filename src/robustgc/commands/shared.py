@@ -20,11 +20,10 @@ import typer
 from rich.console import Console
 
 from robustgc.commands.errors import WRONG_INPUT, WRONG_USAGE, described
+from robustgc.commands.file_options import FILES_PANEL, LABELS_PANEL, PIPE, LabelSheet, Sheet
 
 # Where `--help` shows an option: what most people need stands first, without a heading of its own.
-GRAPH_PANEL, LABELS_PANEL = "How the graph is read", "How the labels are read"
-POINTS_PANEL, FILES_PANEL, MODEL_PANEL = "Points", "Files", "The model"
-PIPE = "-"  # standard input, as the name of a file
+GRAPH_PANEL, POINTS_PANEL, MODEL_PANEL = "How the graph is read", "Points", "The model"
 
 Edges = Annotated[
     Path | None,
@@ -64,16 +63,6 @@ Symmetrise = Annotated[
         rich_help_panel=GRAPH_PANEL,
         help="Where two directions differ: mean, max or sum of the weights.",
     ),
-]
-Sheet = Annotated[
-    str | None,
-    typer.Option(
-        rich_help_panel=FILES_PANEL, help="Sheet of EDGES or POINTS (.xlsx); else the first."
-    ),
-]
-LabelSheet = Annotated[
-    str | None,
-    typer.Option(rich_help_panel=LABELS_PANEL, help="Sheet of LABELS (.xlsx); else the first."),
 ]
 IgnoreUnknown = Annotated[
     bool,

@@ -6,6 +6,7 @@ from typing import Any
 
 from robustgc.commands import shared
 from robustgc.commands.errors import WRONG_USAGE
+from robustgc.commands.file_options import PIPE
 from robustgc.commands.ranks import Ranks, on_ranks
 from robustgc.commands.shared import GraphQuestion, ModelQuestion
 
@@ -66,7 +67,7 @@ def check_usage(
 
 def check_files(asked: GraphQuestion) -> None:
     """Refuse input that not all ranks can read."""
-    if shared.PIPE in (str(asked.edges), getattr(asked, "labels", None)):
+    if PIPE in (str(asked.edges), getattr(asked, "labels", None)):
         shared.stop(
             "standard input (-) does not go with --engine mpi: one rank has it, and all read. Name "
             "files.",
