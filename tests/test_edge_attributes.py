@@ -106,7 +106,7 @@ def test_files_have_the_same_rule(tmp_path, ending):
     assert "weights are the edge attribute 'value'" in found.notes
     assert any("not used: 'since'" in note for note in found.notes)
     assert total(read_graph(path, weight="since")) == 6000.0
-    with pytest.raises(InputError, match="g.* no edge has the attribute 'cost'"):
+    with pytest.raises(InputError, match=r"g.* no edge has the attribute 'cost'"):
         read_graph(path, weight="cost")
 
 

@@ -327,7 +327,7 @@ def test_an_arrow_file_that_unpacks_to_too_much(tmp_path):
     path = tmp_path / "bomb.feather"
     table = pa.table({"source": ["a"] * 80, "target": ["b"] * 80, "note": ["x" * 2**20] * 80})
     pyarrow.feather.write_feather(table, path, compression="zstd")
-    with pytest.raises(InputError, match="over 100 times as much.*--max-size"):
+    with pytest.raises(InputError, match=r"over 100 times as much.*--max-size"):
         read_graph(path)
 
 

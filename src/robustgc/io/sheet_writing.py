@@ -30,25 +30,40 @@ def write_sheet(path: Path, table: Any, file: BinaryIO, run: str | None = None) 
     run : str or None
         Which run it is of; it becomes the identifier in the properties of the file.
     """
-    if table.num_rows >= ROWS:
-        raise InputError(
-            f"{path}: a sheet has {ROWS} rows at most, and the table has {table.num_rows} and a "
-            "header. Write .csv or .parquet."
-        )
+    _check(path, table)
     book = library().Workbook(write_only=True)
     book.properties.identifier = run
     sheet = book.create_sheet("robustgc")
     sheet.freeze_panes = "A2"
-    sheet.append([_cell(path, sheet, name) for name in table.column_names])
+    sheet.append([_cell(sheet, name) for name in table.column_names])
     for batch in table.to_batches(max_chunksize=2**14):
         for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            sheet.append([_cell(path, sheet, value) for value in row])
+            sheet.append([_cell(sheet, value) for value in row])
     content = io.BytesIO()
     book.save(content)
     _without_times(content, file)
 
 
-def _cell(path: Path, sheet: Any, value: Any) -> Any:
+def _check(path: Path, table: Any) -> None:
+    """Refuse a table that a sheet cannot hold."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if table.num_rows >= ROWS:
+        raise InputError(
+            f"{path}: a sheet has {ROWS} rows at most, and the table has {table.num_rows} and a "
+            "header. Write .csv or .parquet."
+        )
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        longest = pc.max(pc.utf8_length(column)).as_py() if pa.types.is_string(column.type) else 0
+        if max(longest or 0, len(name)) > LONGEST:
+            raise InputError(
+                f"{path}: a cell has {LONGEST} characters at most, and column {short(name, 60)} "
+                f"has {max(longest or 0, len(name))} in one. Write .csv or .parquet."
+            )
+
+
+def _cell(sheet: Any, value: Any) -> Any:
     """Return a value for a cell; text never becomes a formula, an error or a number."""
     from openpyxl.cell import WriteOnlyCell
 
@@ -56,15 +71,10 @@ def _cell(path: Path, sheet: Any, value: Any) -> Any:
         value = str(value)
     if isinstance(value, float) and not abs(value) < float("inf"):
         value = str(value)  # a sheet has no infinite numbers
-    if not isinstance(value, str):
-        return value
-    if len(value) > LONGEST:
-        raise InputError(
-            f"{path}: a cell has {LONGEST} characters at most, and {short(value, 60)} has "
-            f"{len(value)}. Write .csv or .parquet."
-        )
+    if value == "" or not isinstance(value, str):
+        return None if value == "" else value
     text = _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", value)
-    cell = WriteOnlyCell(sheet, value=text)
+    cell = WriteOnlyCell(sheet, value=text[:LONGEST])  # escapes are longer than what they stand for
     cell.data_type = "s"
     return cell
 
