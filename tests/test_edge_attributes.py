@@ -78,6 +78,21 @@ def test_a_weight_that_no_edge_has_is_refused():
         classify(nx.path_graph(4), {0: "x", 3: "y"}, weight="cost")
 
 
+def test_a_matrix_has_no_attributes_to_name(tmp_path):
+    W = nx.to_scipy_sparse_array(nx.path_graph(4))
+    sp.save_npz(tmp_path / "g.npz", W)
+    with pytest.raises(InputError, match="a matrix has its weights"):
+        named_graph(W, weight="w")
+    with pytest.raises(InputError, match=r"g\.npz: a matrix has its weights"):
+        read_graph(tmp_path / "g.npz", weight="w")
+
+
+def test_columns_of_what_is_no_table_are_refused(tmp_path):
+    nx.write_gexf(nx.path_graph(4), tmp_path / "g.gexf")
+    with pytest.raises(InputError, match=r"g\.gexf: --source and --target name columns"):
+        read_graph(tmp_path / "g.gexf", source="a")
+
+
 def test_edges_without_the_weight_are_counted():
     graph = graph_with(weight=[5, 5, 5])
     del graph.edges["b", "c"]["weight"]

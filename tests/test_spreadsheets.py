@@ -158,13 +158,14 @@ BAD = {
     "cut": (lambda path: path.write_bytes(book(path, edges=EDGES).read_bytes()[:-500]), "damaged"),
     "another archive": (lambda path: zipfile.ZipFile(path, "w").writestr("a.txt", "x"), "damaged"),
     "no cells": (lambda path: book(path, edges=[], more=[]), "has no cells with values"),
+    "a password": (lambda path: path.write_bytes(b"\xd0\xcf\x11\xe0" + bytes(600)), "a password"),
     "empty file": (lambda path: path.write_bytes(b""), "is empty"),
     "bomb": (bomb, "over 100 times as much"),
     "bad XML": (lambda path: _edit(book(path, e=EDGES), b"</sheetData>", b"<"), "ParseError"),
     "one column": (lambda path: book(path, e=[["a"], ["b"]]), "line 1: one field"),
     "a header": (lambda path: book(path, e=EDGES[:1]), "a header and no edges"),
-    "a missing node": (lambda path: book(path, e=[*EDGES, [None, "n1", 2]]), "line 10: a node with"),
-    "a text weight": (lambda path: book(path, e=[*EDGES, ["n0", "n3", "x"]]), "line 10: 'x' in col"),
+    "a missing node": (lambda path: book(path, e=[*EDGES, [None, "n1", 2]]), "line 10: a node"),
+    "a text weight": (lambda path: book(path, e=[*EDGES, ["n0", "n3", "x"]]), "line 10: 'x' in"),
 }  # fmt: skip
 
 
@@ -182,6 +183,16 @@ def test_what_a_sheet_claims_is_not_believed(tmp_path):
     path = tmp_path / "e.xlsx"
     claims_the_largest_sheet(path)
     assert read_graph(path).n_edges == 8
+
+
+def test_a_hidden_sheet_is_not_the_first(tmp_path):
+    made = openpyxl.load_workbook(book(tmp_path / "b.xlsx", lookup=LABELS, edges=EDGES))
+    made["lookup"].sheet_state = "hidden"
+    made.active = 1
+    made.save(tmp_path / "b.xlsx")
+    found = read_graph(tmp_path / "b.xlsx")
+    assert found.n_edges == 8
+    assert "the sheet 'edges' is read, not 'lookup'" in found.notes[0]
 
 
 def test_a_sheet_that_is_not_there(tmp_path):

@@ -25,6 +25,7 @@ from robustgc.io.pajek import read_pajek
 from robustgc.io.sources import source as source_of
 from robustgc.quoting import quoted, short
 
+_MATRICES = (".mtx", ".npz")
 _AGAIN = "Write the folder again."
 _NAMES = 12  # bytes of memory for a byte of names that become Python objects, about
 _COMMENTS = re.compile(rb"(?:%.*\n|\s*\n)*")
@@ -80,6 +81,13 @@ def _of_file(
             "also with .gz, .zst or .zip, and folders that `robustgc convert` wrote. Rename or "
             "convert it."
         )
+    if source is not None or target is not None:
+        raise InputError(
+            f"{path}: --source and --target name columns of a table, and a {ending} file has none. "
+            "Leave them out."
+        )
+    if weight is not None and ending in _MATRICES:
+        raise InputError(f"{path}: {objects.NO_ATTRIBUTES}")
     return reader(path, weight, symmetrise)
 
 

@@ -26,6 +26,11 @@ KINDS = (
     "PyTorch Geometric Data, or an edge_index of shape (2, edges)"
 )
 
+NO_ATTRIBUTES = (
+    "a matrix has its weights and no edge attributes to choose from; leave out --weight (weight= "
+    "in Python)."
+)
+
 
 def named_graph(
     graph: Any, *, weight: str | None = None, symmetrise: str | None = None
@@ -45,6 +50,8 @@ def named_graph(
     elif is_table(graph):
         table = arrow_table(graph, "The edges")
         found = from_arrow(table, "The table", weight=weight, symmetrise=symmetrise)
+    elif weight is not None:
+        raise InputError(f"The graph is of type {type(graph).__name__}: {NO_ATTRIBUTES}")
     elif hasattr(graph, "edge_index"):
         found = _from_torch(graph, symmetrise)
     elif sp.issparse(graph):

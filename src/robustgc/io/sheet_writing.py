@@ -71,8 +71,10 @@ def _cell(sheet: Any, value: Any) -> Any:
         value = str(value)
     if isinstance(value, float) and not abs(value) < float("inf"):
         value = str(value)  # a sheet has no infinite numbers
-    if value == "" or not isinstance(value, str):
-        return None if value == "" else value
+    if value == "":
+        return None
+    if not isinstance(value, str):
+        return value
     text = _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", value)
     cell = WriteOnlyCell(sheet, value=text[:LONGEST])  # escapes are longer than what they stand for
     cell.data_type = "s"

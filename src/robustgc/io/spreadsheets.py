@@ -16,6 +16,7 @@ from robustgc.quoting import listed, quoted, short
 
 ENDINGS = (".xlsx", ".xlsm")
 _OBJECTS = 8  # bytes of memory for a byte of a sheet's XML, about
+_OLD = b"\xd0\xcf\x11\xe0"  # how files begin that were encrypted, or are of before 2007
 _BREAKS = re.compile(r"\s*[\t\r\n\v\f]\s*")
 
 
@@ -49,6 +50,11 @@ def sheet_as_text(path: Path, sheet: str | None = None) -> InnerFile:
     """
     openpyxl = library()
     content = whole(path)
+    if content.getbuffer()[:4] == _OLD:
+        raise InputError(
+            f"{path} has a password, or is an old .xls file by another name. Save it as .xlsx "
+            "without a password."
+        )
     try:
         _check_size(path, content)
         with warnings.catch_warnings():  # of styles and the like, which no table has
@@ -86,7 +92,8 @@ def _chosen(path: Path, book: Any, sheet: str | None) -> tuple[str, tuple[str, .
                 f"{path} has no sheet {quoted(sheet, 90)}; its sheets are {listed(names)}."
             )
         return sheet, ()
-    used = [one.title for one in book.worksheets if not _is_empty(one)]
+    filled = [one for one in book.worksheets if not _is_empty(one)]
+    used = [one.title for one in sorted(filled, key=lambda one: one.sheet_state != "visible")]
     if not used:
         raise InputError(f"{path} has no cells with values. Add the rows, and save it again.")
     if len(used) == 1:
