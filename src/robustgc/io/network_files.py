@@ -1,5 +1,6 @@
 """GraphML, GML and GEXF, read by NetworkX; nodes are called as their users see them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from robustgc.quoting import quoted, short
 # Bytes of memory for a byte of text where all of it becomes Python objects: measured 14 (JSON), 22
 # (GML) and 31 (GraphML) for 120,000 edges.
 OBJECTS = 30
+BY_LABEL = "nodes are called by their labels; their ids are the node attribute 'id'"
 
 
 def read_network(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
@@ -30,8 +32,8 @@ def read_network(path: Path, weight: str | None, symmetrise: str | None) -> Name
     notes: tuple[str, ...] = ()
     if ending != ".graphml":  # its nodes have names of their own: labels are one more attribute
         graph, notes = _with_labels(graph)
-    if ending == ".gml":  # numbers are only how the file counts its nodes: labels are what is meant
-        notes = tuple(note for note in notes if note.startswith("the labels"))
+    if ending == ".gml" and notes == (BY_LABEL,):  # ids there are how the file counts its nodes
+        notes = ()
     return objects.from_networkx(
         graph, weight=weight, symmetrise=symmetrise, where=str(path), notes=notes
     )
@@ -77,10 +79,8 @@ def naming(ids: Sequence[Any], labels: Sequence[Any]) -> tuple[bool, tuple[str, 
     if not given or list(map(str, labels)) == list(map(str, ids)):
         return False, ()
     if len(given) == len(ids) == len(set(map(str, given))):
-        note = "nodes are called by their labels; their ids are the node attribute 'id'"
-        return True, (note,)
-    seen: set[str] = set()
-    twice = next((x for x in map(str, given) if x in seen or seen.add(x)), None)  # type: ignore[func-returns-value]
+        return True, (BY_LABEL,)
+    twice = next((label for label, times in Counter(map(str, given)).items() if times > 1), None)
     why = "some nodes have none" if twice is None else f"{quoted(twice, 60)} is there twice"
     note = f"the labels of the nodes do not tell them apart ({why}): they are called by their ids"
     return False, (note,)
