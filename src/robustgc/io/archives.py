@@ -50,7 +50,7 @@ def single_member(path: Path, content: bytes | None = None) -> InnerFile:
 
     @contextmanager
     def stream() -> Iterator[Any]:
-        with _archive(path, content) as archive, archive.open(member) as file:
+        with _archive(path, content) as archive, _opened(archive, member) as file:
             yield limits.Metered(_Member(file), path, size)
 
     return InnerFile.of(path, ending, size, stream, packing="zip")
@@ -97,6 +97,13 @@ def _ending(path: Path, member: zipfile.ZipInfo) -> str:
             "name the file."
         )
     return ending or Path(path.stem).suffix.lower()
+
+
+def _opened(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
+    try:
+        return archive.open(member)
+    except _FAILURES as error:
+        raise OSError(short(error)) from error
 
 
 class _Member(io.RawIOBase):
