@@ -90,7 +90,7 @@ def test_what_is_wrong_is_said_and_the_old_output_stays(folder, name):
     ("out", "parts"),
     [
         ("no/out.csv", ["there is no folder no", "Make it first"]),
-        ("out.xlsx", ["tables are written as .csv, .tsv, .parquet"]),
+        ("out.ods", ["tables are written as .csv, .tsv, .parquet"]),
         ("out.csv.gz", ["tables are written as .csv, .tsv, .parquet"]),
         (".", ["rename it"]),
     ],

@@ -103,7 +103,7 @@ GRAPHS = {
     "JSON": ("g.json", b'{"nodes": [', "is no JSON, or is cut short"),
     "JSON, deep": ("g.json", b"[" * 200_000, "is no JSON"),
     "JSON, not node-link": ("g.json", b"[1, 2]", "no node-link JSON, lists `nodes` and `links`"),
-    "JSON, no id": ("g.json", link([{"name": "a"}], []), "every node needs an `id`"),
+    "JSON, no id": ("g.json", link([{"title": "a"}], []), "every node needs an `id`"),
     "JSON, no target": ("g.json", link(NODES, [{"source": "a"}]), "every link a `source`, Add"),
     "JSON, list as name": ("g.json", link([{"id": [1]}], []), "a node is called [1]. Names are"),
     "JSON, list as end": ("g.json", link(NODES, [AB | {"target": {}}]), "a node is called {}"),

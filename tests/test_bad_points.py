@@ -37,7 +37,7 @@ def npz(**arrays):
 POINTS = {
     # name: (file, content, parts of the message, between commas)
     "empty": ("p.csv", b"", "is empty"),
-    "ending": ("p.xls", b"x", "points come as .csv, .npz, not as .xls. Rename"),
+    "ending": ("p.doc", b"x", "points come as .csv, .npz, not as .doc. Rename"),
     "header only": ("p.csv", b"id,x\n", "shape (0, 1). Give a row"),
     "empty field": ("p.csv", b"id,x,y\na,1,2\n\nb,3,\n", "line 4: the value in column 3 ('y') is "
                     "missing, Fill it in"),
@@ -105,7 +105,7 @@ def test_columns_that_are_not_there(tmp_path):
 
 TABLE = {"node": ["a", "b"], "label": ["x", None]}
 PLACES = {
-    "ending": ("out.xlsx", "written as .csv, .tsv, .parquet"),
+    "ending": ("out.ods", "written as .csv, .tsv, .parquet"),
     "packed": ("out.csv.gz", "written as .csv"),
     "folder": ("folder.csv", "is a folder; name a file"),
     "no folder": ("no/out.csv", "there is no folder, Make it first"),

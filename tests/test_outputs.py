@@ -113,7 +113,9 @@ def test_without_the_flag_nothing_is_changed(tmp_path):
     result.write(tmp_path / "answers.csv")
     assert (tmp_path / "answers.csv").read_bytes().startswith(b'"node"')
     assert b'"=a"' in (tmp_path / "answers.csv").read_bytes()
-    with pytest.raises(ValueError, match=r"spreadsheets are \.csv or \.tsv; a Parquet file"):
+    with pytest.raises(
+        ValueError, match=r"spreadsheets are \.csv, \.tsv or \.xlsx; a Parquet file"
+    ):
         result.write(tmp_path / "answers.parquet", excel=True)
     assert os.listdir(tmp_path) == ["answers.csv"]
 
@@ -162,7 +164,7 @@ def test_every_command_that_writes_tables_has_the_flag(folder, command):
         assert "--excel is for .csv, .tsv and standard output" in done.stderr
     else:
         done = run(*command.replace("out.csv", "out.npz").split(), "--excel", code=1)
-        assert "for spreadsheets are .csv or .tsv" in done.stderr
+        assert "for spreadsheets are .csv, .tsv or .xlsx" in done.stderr
     assert not (folder / "out.parquet").exists()
 
 

@@ -223,6 +223,8 @@ def classify(
     unlabelled: str | Sequence[Any] | None = None,
     node_column: str | None = None,
     label_column: str | None = None,
+    sheet: str | None = None,
+    label_sheet: str | None = None,
     max_size: str | float | None = None,
     **options: Any,
 ) -> Result:
@@ -231,16 +233,17 @@ def classify(
     Parameters
     ----------
     graph : object or path
-        A NetworkX or igraph graph, a scipy matrix or array of weights, a pandas, polars or pyarrow
-        table of edges, a PyTorch Geometric ``Data``, an ``edge_index`` of shape (2, edges), a
-        `CSR`, or the path of a graph file.
+        A NetworkX or igraph graph, a scipy matrix or array of weights, a table of edges (of pandas,
+        polars, pyarrow, DuckDB: whatever speaks the Arrow C stream), a PyTorch Geometric ``Data``,
+        an ``edge_index`` of shape (2, edges), a `CSR`, or the path of a graph file.
     labels : mapping, Series, table, list, str or path
         From node to label, or an entry per node (None: no label), or the name of a node attribute
         of the graph, or the path of a table with columns node and label.
     points : array, table or path, default=None
         Points instead of a graph, a row each.
     weight : str or None
-        Name of the edge attribute, or column, with the weights; None: ``weight``.
+        Name of the edge attribute, or column, with the weights; None: ``weight``, or another usual
+        name, which is told in `Result.notes`.
     symmetrise : {None, "mean", "max", "sum"}
         What to do where the two directions of an edge differ; None: refuse.
     ignore_unknown : bool
@@ -250,6 +253,9 @@ def classify(
         (`robustgc.missing`), and -1 among whole numbers. "": nothing else.
     node_column, label_column : str or None
         Columns of a table of labels; None: those with a usual name, or the only two there are.
+    sheet, label_sheet : str or None
+        Which sheet of the graph or points, and of the labels, where they are .xlsx files; None: the
+        first that is not empty.
     max_size : str, float or None
         Bytes (8e9 or "8GB") that files may unpack to and a graph may need while it is read; None:
         as the memory allows, and at most 100 times the size of a packed file.
@@ -270,19 +276,20 @@ def classify(
     if unlabelled is None and options.get("unlabeled") is not None:
         unlabelled = [options["unlabeled"]]
     options = {**marker_of(labels, unlabelled), **options}
-    columns = {"node_column": node_column, "label_column": label_column}
+    columns = {"node": node_column, "label": label_column, "sheet": label_sheet}
     if points is not None:
         with allowing(max_size):
-            found = points if isinstance(points, NamedPoints) else points_of(points)
+            found = points if isinstance(points, NamedPoints) else points_of(points, sheet)
             unlinked = NamedGraph(np.zeros((0, 0)), found.names)
             table = table_of(labels, unlinked, **columns)
             y, notes = labels_of(table, unlinked, ignore_unknown, unlabelled=unlabelled)
         fitted = RobustGC(**options).fit(found.X, y)
         reviewed = _reviewed(table, found.names, unlabelled)
-        return Result(fitted, found.names, notes, _home(points, labels), reviewed)
+        told, home = (*found.notes, *notes), _home(points, labels)
+        return Result(fitted, found.names, told, home, reviewed)
     with allowing(max_size):
         known = (
-            read_graph(Path(graph), weight=weight, symmetrise=symmetrise)
+            read_graph(Path(graph), weight=weight, symmetrise=symmetrise, sheet=sheet)
             if isinstance(graph, str | Path)
             else named_graph(graph, weight=weight, symmetrise=symmetrise)
         )
@@ -307,44 +314,35 @@ def load(path: str | Path) -> Result:
     return Result(found.estimator, names)
 
 
-def points_of(points: Any) -> NamedPoints:
+def points_of(points: Any, sheet: str | None = None) -> NamedPoints:
     """Read points from a file or an object."""
-    return read_points(Path(points)) if isinstance(points, str | Path) else named_points(points)
+    path = isinstance(points, str | Path)
+    return read_points(Path(points), sheet=sheet) if path else named_points(points)
 
 
 def labels_of(
-    labels: Any,
-    graph: NamedGraph,
-    ignore: bool,
-    *,
-    unlabelled: Any = None,
-    node_column: str | None = None,
-    label_column: str | None = None,
+    labels: Any, graph: NamedGraph, ignore: bool, *, unlabelled: Any = None
 ) -> tuple[Any, tuple[str, ...]]:
     """Return a label per node, and notes."""
-    table = table_of(labels, graph, node_column=node_column, label_column=label_column)
+    table = table_of(labels, graph)
     if not isinstance(table, label_files.LabelTable):
         return label_files.entries(table, unlabelled)
     return label_files.attached(table, graph, ignore_unknown=ignore, unlabelled=unlabelled)
 
 
-def table_of(
-    labels: Any,
-    graph: NamedGraph,
-    *,
-    node_column: str | None = None,
-    label_column: str | None = None,
-) -> Any:
-    """Return labels as a table; those that have an entry per node as they are."""
-    columns = {"node": node_column, "label": label_column}
+def table_of(labels: Any, graph: NamedGraph, sheet: str | None = None, **columns: Any) -> Any:
+    """Return labels as a table; those that have an entry per node as they are.
+
+    `columns` are the `node` and `label` of `label_files.read_labels`.
+    """
     if isinstance(labels, str) and labels in graph.attributes:
         table = label_files.of_attribute(labels, graph, "the graph")
     elif isinstance(labels, str | Path) and Path(labels).exists():
-        table = label_files.read_labels(Path(labels), **columns)
+        table = label_files.read_labels(Path(labels), sheet=sheet, **columns)
     elif isinstance(labels, str):
         table = label_files.of_attribute(labels, graph, "the graph")
     elif isinstance(labels, Path):
-        table = label_files.read_labels(labels, **columns)
+        table = label_files.read_labels(labels, sheet=sheet, **columns)
     elif isinstance(labels, label_files.LabelTable):
         table = labels
     elif isinstance(labels, Sequence | np.ndarray):

@@ -20,7 +20,7 @@ def apply(
         Path, typer.Option("--labels", "-l", help="The table of labels that was audited.")
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Labels to write, .csv .tsv .parquet.")
+        Path, typer.Option("--output", "-o", help="Labels to write, .csv .tsv .xlsx .parquet.")
     ],
     log: Annotated[
         Path | None,

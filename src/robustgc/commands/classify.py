@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from robustgc.commands import shared
+from robustgc.commands.file_options import PIPE
 from robustgc.commands.shared import Answered, ModelQuestion, Question, asking
 
 Report = Annotated[
@@ -136,7 +137,8 @@ def _write(
         if output is not None:
             answer.result.write(output, excel=excel)
         if report is not None:
-            answer.result.report(report, title=f"Labels of {source.name}", command=command_line())
+            name = "standard input" if str(source) == PIPE else source.name
+            answer.result.report(report, title=f"Labels of {name}", command=command_line())
         if save is not None:
             answer.result.save(save)
 

@@ -14,7 +14,7 @@ def convert(
     asked: GraphQuestion,
     out: Annotated[
         Path,
-        typer.Argument(help="What to write: .csv .tsv .parquet .npz .mtx, or else a new folder."),
+        typer.Argument(help="What to write: .csv .tsv .parquet .xlsx .npz .mtx, or a new folder."),
     ],
     excel: shared.Excel = False,
     quiet: shared.Quiet = False,

@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 from robustgc.commands import shared
+from robustgc.commands.file_options import Sheet
 
 
 def predict(
     points: Annotated[
-        Path, typer.Argument(metavar="NEW_POINTS", help="Points: .csv .parquet .npy .npz.")
+        Path, typer.Argument(metavar="NEW_POINTS", help="Points, as --points of classify.")
     ],
     model: Annotated[
         Path, typer.Option("--model", "-m", help="What `robustgc classify --save` wrote.")
@@ -18,6 +19,7 @@ def predict(
     output: shared.Output = None,
     identity: shared.Identity = None,
     columns: shared.Columns = None,
+    sheet: Sheet = None,
     max_size: shared.MaxSize = None,
     excel: shared.Excel = False,
     quiet: shared.Quiet = False,
@@ -37,7 +39,7 @@ def predict(
             check_table(output)
         known = load(model)
         chosen = columns.split(",") if columns else None
-        new = read_points(points, name=identity, columns=chosen)
+        new = read_points(points, name=identity, columns=chosen, sheet=sheet)
         found = known.predicted(new)
         if output is not None:
             write_table(output, found, excel=excel)

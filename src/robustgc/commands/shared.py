@@ -20,17 +20,18 @@ import typer
 from rich.console import Console
 
 from robustgc.commands.errors import WRONG_INPUT, WRONG_USAGE, described
+from robustgc.commands.file_options import FILES_PANEL, LABELS_PANEL, PIPE, LabelSheet, Sheet
 
 # Where `--help` shows an option: what most people need stands first, without a heading of its own.
-GRAPH_PANEL, LABELS_PANEL = "How the graph is read", "How the labels are read"
-POINTS_PANEL, FILES_PANEL, MODEL_PANEL = "Points", "Files", "The model"
+GRAPH_PANEL, POINTS_PANEL, MODEL_PANEL = "How the graph is read", "Points", "The model"
 
 Edges = Annotated[
     Path | None,
     typer.Argument(
         metavar="EDGES",
-        help="The graph: .csv .tsv .txt .parquet (source, target[, weight]), .graphml .gml .mtx "
-        ".npz .json, also .gz .zst, or a folder of `robustgc convert`.",
+        help="The graph: a table (source, target[, weight]) as .csv .tsv .txt .parquet .feather "
+        ".jsonl .xlsx; .graphml .gml .gexf .net .edgelist .ncol .adjlist .mtx .npz .json; also .gz "
+        ".zst .zip; a folder of `robustgc convert`; - for standard input.",
     ),
 ]
 Labels = Annotated[
@@ -40,7 +41,10 @@ Labels = Annotated[
     ),
 ]
 Points = Annotated[
-    Path | None, typer.Option(help="Points instead of EDGES: .csv .parquet .npy .npz, a row each.")
+    Path | None,
+    typer.Option(
+        help="Points instead of EDGES: .csv .parquet .feather .jsonl .xlsx .npy .npz, a row each."
+    ),
 ]
 Source = Annotated[
     str | None, typer.Option(rich_help_panel=GRAPH_PANEL, help="Column of EDGES with the one node.")
@@ -155,7 +159,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print a summary for machin
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Table to write, .csv .tsv .parquet; else CSV on stdout."),
+    typer.Option(
+        "--output", "-o", help="Table to write, .csv .tsv .parquet .xlsx; else CSV on stdout."
+    ),
 ]
 
 
@@ -168,6 +174,7 @@ class GraphQuestion:
     target: Target = None
     weight: Weight = None
     symmetrise: Symmetrise = None
+    sheet: Sheet = None
     max_size: MaxSize = None
 
     def graph(self) -> Any:
@@ -181,6 +188,7 @@ class GraphQuestion:
             target=self.target,
             weight=self.weight,
             symmetrise=self.symmetrise,
+            sheet=self.sheet,
         )
 
 
@@ -194,6 +202,7 @@ class Question(GraphQuestion):
     node_column: NodeColumn = None
     label_column: LabelColumn = None
     unlabelled: Unlabelled = None
+    label_sheet: LabelSheet = None
     identity: Identity = None
     columns: Columns = None
     affinity: Affinity = "knn"
@@ -274,14 +283,16 @@ def read(asked: Question) -> tuple[dict[str, Any], Any]:
 
     if asked.points is not None:
         chosen = asked.columns.split(",") if asked.columns else None
-        known: Any = read_points(asked.points, name=asked.identity, columns=chosen)
+        known: Any = read_points(
+            asked.points, name=asked.identity, columns=chosen, sheet=asked.sheet
+        )
         inputs = {"points": known}
     else:
         known = asked.graph()
         inputs = {"graph": known}
     labels: Any = asked.labels
     assert labels is not None
-    if os.path.exists(labels) or labels not in getattr(known, "attributes", {}):
+    if labels == PIPE or os.path.exists(labels) or labels not in getattr(known, "attributes", {}):
         labels = _label_file(asked, known, read_labels)
     return inputs, labels
 
@@ -289,7 +300,7 @@ def read(asked: Question) -> tuple[dict[str, Any], Any]:
 def _label_file(asked: Question, known: Any, read: Any) -> Any:
     path = Path(asked.labels or "")
     attributes = list(getattr(known, "attributes", {}))
-    if not os.path.exists(path) and attributes:
+    if asked.labels != PIPE and not os.path.exists(path) and attributes:
         from robustgc.io.opening import InputError
         from robustgc.quoting import short
 
@@ -297,7 +308,7 @@ def _label_file(asked: Question, known: Any, read: Any) -> Any:
             f"{path} is neither a file nor a node attribute of {asked.edges} (attributes: "
             f"{short(', '.join(attributes))})."
         )
-    return read(path, node=asked.node_column, label=asked.label_column)
+    return read(path, node=asked.node_column, label=asked.label_column, sheet=asked.label_sheet)
 
 
 def check_usage(asked: Question) -> None:
@@ -306,6 +317,8 @@ def check_usage(asked: Question) -> None:
         stop("give either EDGES or --points, one of the two.", WRONG_USAGE)
     if asked.labels is None:
         stop("give --labels, a table of nodes and their labels.", WRONG_USAGE)
+    if [str(asked.edges), str(asked.points), asked.labels].count(PIPE) > 1:
+        stop("standard input (-) has one table; name a file for the other one.", WRONG_USAGE)
     of_edges = [asked.source, asked.target, asked.weight, asked.symmetrise]
     if asked.points is not None and any(option is not None for option in of_edges):
         stop("--source, --target, --weight and --symmetrise are for EDGES.", WRONG_USAGE)

@@ -6,8 +6,9 @@ from typing import Any
 
 from robustgc.commands import shared
 from robustgc.commands.errors import WRONG_USAGE
+from robustgc.commands.file_options import PIPE
 from robustgc.commands.ranks import Ranks, on_ranks
-from robustgc.commands.shared import ModelQuestion
+from robustgc.commands.shared import GraphQuestion, ModelQuestion
 
 
 def classify(
@@ -44,6 +45,7 @@ def check_usage(
             WRONG_USAGE,
         )
     shared.check_usage(asked)
+    check_files(asked)
     if report is not None:
         shared.stop(
             f"--report does not go with --engine mpi: a page needs the whole graph in one place. "
@@ -63,10 +65,26 @@ def check_usage(
         )
 
 
+def check_files(asked: GraphQuestion) -> None:
+    """Refuse input that not all ranks can read."""
+    if PIPE in (str(asked.edges), getattr(asked, "labels", None)):
+        shared.stop(
+            "standard input (-) does not go with --engine mpi: one rank has it, and all read. Name "
+            "files.",
+            WRONG_USAGE,
+        )
+    if asked.sheet is not None:
+        shared.stop(
+            "--sheet does not go with --engine mpi, which reads tables of text and Parquet: "
+            "convert EDGES first with `robustgc convert`.",
+            WRONG_USAGE,
+        )
+
+
 def _classified(ranks: Ranks, asked: ModelQuestion, output: Path, merge: bool) -> dict[str, Any]:
     from robustgc.commands.classify import check_apart, inputs
-    from robustgc.io.writing import check_table
     from robustgc.mpi.ending import Stage
+    from robustgc.mpi.merging import check_mergeable
     from robustgc.mpi.merging import merge as merged
     from robustgc.mpi.world import together
     from robustgc.mpi.writing import check_folder, schema, write_parts
@@ -77,7 +95,7 @@ def _classified(ranks: Ranks, asked: ModelQuestion, output: Path, merge: bool) -
         if ranks.first:  # all ranks see the same folders
             check_apart(inputs(asked), [output, folder, checkpoint])
             if merge:
-                check_table(output)
+                check_mergeable(output)
             check_folder(folder)
     stage = Stage(
         comm.rank,
@@ -114,7 +132,10 @@ def _fitted(
     stage.now(f"reading {asked.labels}")
     with together(comm):
         table = read_labels(
-            Path(asked.labels or ""), node=asked.node_column, label=asked.label_column
+            Path(asked.labels or ""),
+            node=asked.node_column,
+            label=asked.label_column,
+            sheet=asked.label_sheet,
         )
     nodes, values, notes = route_labels(
         table, known, ignore_unknown=asked.ignore_unknown, unlabelled=asked.unlabelled or None

@@ -8,6 +8,7 @@ import typer
 from robustgc.commands import shared
 from robustgc.commands.ranks import on_ranks
 from robustgc.commands.shared import GraphQuestion
+from robustgc.commands.spread import check_files
 
 _MIB = 2**20
 
@@ -20,6 +21,7 @@ def info(
     with on_ranks(quiet=False) as ranks:
         with ranks.once():
             shared.check_graph(asked)
+            check_files(asked)
         from robustgc.mpi.reading import read_share
 
         assert asked.edges is not None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from robustgc.folder import read_header
 from robustgc.io import limits
+from robustgc.io.inner_files import InnerFile
 from robustgc.io.opening import SQUEEZED, whole
 from robustgc.quoting import quoted, short
 
@@ -46,8 +47,8 @@ def read_array(path: Path) -> NDArray[Any]:
 
 @contextmanager
 def _source(path: Path) -> Iterator[tuple[BinaryIO, int]]:
-    """Give the file, from memory where it is packed once more, and its size."""
-    if path.suffix.lower() in SQUEEZED:
+    """Give the file, from memory where it is packed once more or piped in, and its size."""
+    if path.suffix.lower() in SQUEEZED or isinstance(path, InnerFile):
         content = whole(path)
         yield content, len(content.getbuffer())
         return

@@ -10,6 +10,7 @@ from typing import Any
 
 from robustgc.atomic import together
 from robustgc.io import tables
+from robustgc.io.arrow_tables import read_typed
 from robustgc.io.decisions import (
     CLASS,
     WORDS,
@@ -25,6 +26,9 @@ from robustgc.io.label_columns import REVIEWED
 from robustgc.io.label_files import LabelTable, read_labels
 from robustgc.io.named import near
 from robustgc.io.opening import InputError, opened, replacing
+from robustgc.io.sheet_writing import write_sheet
+from robustgc.io.sources import source
+from robustgc.io.writing import SHEET
 from robustgc.missing import find_missing
 from robustgc.quoting import listed, quoted, short
 
@@ -72,7 +76,7 @@ class Corrections:
         return {**counts, "undecided": self.undecided}
 
     def write(self, labels: Path, log: Path) -> None:
-        """Write the labels and the log, both or none; .csv, .tsv or .parquet."""
+        """Write the labels and the log, both or none; .csv, .tsv, .parquet or .xlsx."""
         import pyarrow as pa
 
         names = [field.name for field in fields(Decision)]
@@ -112,11 +116,11 @@ def corrections(
     InputError
         The issues are of other labels, or a decision is none; nothing is half applied.
     """
-    rows = read_issues(issues)
+    rows, labels = read_issues(issues), source(labels)
     table = read_labels(labels, node=node, label=label)
     look, notes = table.layout, []
     if look is None:
-        whole = tables.parquet(labels)
+        whole = read_typed(labels)
     else:
         names = look.names or _names_for(table, labels, look.width)
         whole = text_table(labels, look, names)
@@ -271,6 +275,9 @@ def _write(path: Path, table: Any, style: Style) -> None:
     with replacing(path) as file:
         if path.suffix.lower() in tables.PARQUET:
             pq.write_table(table, file)
+            return
+        if path.suffix.lower() == SHEET:
+            write_sheet(path, table, file)
             return
         delimiter = "\t" if path.suffix.lower() == ".tsv" else style.delimiter
         text = io.StringIO(newline="")

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from robustgc.io import tables
+from robustgc.io.arrow_tables import TYPED, read_typed
 from robustgc.io.named import near
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.reasons import line_of
+from robustgc.io.sources import source
 from robustgc.quoting import listed, quoted
 
 KEEP, CHANGE, DROP = WORDS = ("keep", "change", "drop")
@@ -86,15 +88,16 @@ def text_of(value: Any) -> str:
 
 def read_issues(path: Path) -> list[Issue]:
     """Read an issues table, as `robustgc audit -o` writes it, with a column `decision` added."""
+    path = source(path)
     check_file(path)
     ending, skipped = kind(path), None
-    if ending in tables.PARQUET:
-        table = tables.parquet(path)
+    if ending in TYPED:
+        table = read_typed(path)
     elif ending in tables.TEXT:
         look = tables.layout(path, _COLUMNS, True)
         table, skipped = text_table(path, look, look.names or ()), look.skipped
     else:
-        endings = ", ".join((*tables.TEXT, *tables.PARQUET))
+        endings = ", ".join((*tables.TEXT, *TYPED, ".xlsx"))
         raise InputError(f"{path}: an issues table is one of {endings}; save it as CSV.")
     places = _places(path, [str(name).strip().lower() for name in table.column_names])
     columns = [

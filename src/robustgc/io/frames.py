@@ -4,16 +4,47 @@ from typing import Any
 
 import numpy as np
 
+from robustgc.io.name_lists import join_names
+
+LISTS = ("evidence",)  # columns with several names in a row
+
 
 def arrow(columns: dict[str, Any]) -> Any:
     """Return columns as an Arrow table; mixed values become text, NaN is null.
 
-    Half a surrogate pair, as in names of files that are no UTF-8, is written as its escape: no
-    table can hold it.
+    `LISTS` become columns of lists, which text files have joined (`flat`). Half a surrogate pair,
+    as in names of files that are no UTF-8, is written as its escape: no table can hold it.
     """
     import pyarrow as pa
 
-    return pa.table({_encodable(name): _array(pa, values) for name, values in columns.items()})
+    return pa.table(
+        {
+            _encodable(name): (_lists if name in LISTS else _array)(pa, values)
+            for name, values in columns.items()
+        }
+    )
+
+
+def flat(table: Any) -> Any:
+    """Return an Arrow table with text in place of lists, for files that have no lists."""
+    import pyarrow as pa
+
+    columns = [
+        pa.array([None if row is None else join_names(row) for row in column.to_pylist()])
+        if pa.types.is_list(column.type)
+        else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=table.column_names)
+
+
+def _lists(pa: Any, rows: Any) -> Any:
+    ends = np.cumsum([0, *map(len, rows)], dtype=np.int32)
+    names = np.empty(ends[-1], dtype=object)  # in one go numpy would make a table of tuples
+    for k, name in enumerate(name for row in rows for name in row):
+        names[k] = name
+    values = _array(pa, names) if len(names) else pa.nulls(0, pa.string())
+    return pa.ListArray.from_arrays(ends, values)
 
 
 def _array(pa: Any, values: Any) -> Any:

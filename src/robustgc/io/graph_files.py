@@ -1,10 +1,11 @@
-"""Graph files of others: GraphML, GML, Matrix Market, scipy, node-link JSON, folders."""
+"""Graph files of any kind, each by its own reader; Matrix Market, scipy and folders are here."""
 
 import io
 import json
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.csr import CSR
-from robustgc.io import edge_tables, limits, objects, tables
+from robustgc.io import arrow_tables, edge_tables, limits, objects, tables
+from robustgc.io.edge_lists import read_adjacency_list, read_edge_list
+from robustgc.io.inner_files import notes_of
 from robustgc.io.matrices import read_matrix
 from robustgc.io.named import NamedGraph
+from robustgc.io.network_files import read_network
+from robustgc.io.node_link import read_node_link
 from robustgc.io.opening import InputError, check_file, kind, whole
+from robustgc.io.pajek import read_pajek
+from robustgc.io.sources import source as source_of
 from robustgc.quoting import quoted, short
 
+_MATRICES = (".mtx", ".npz")
 _AGAIN = "Write the folder again."
-# Bytes of memory for a byte of text where all of it becomes Python objects: measured 14 (JSON), 22
-# (GML) and 31 (GraphML) for 120,000 edges; and for names, about.
-_OBJECTS, _NAMES = 30, 12
+_NAMES = 12  # bytes of memory for a byte of names that become Python objects, about
 _COMMENTS = re.compile(rb"(?:%.*\n|\s*\n)*")
 _NO_NUMBER = re.compile(rb"[^0-9+\-.eE \t\r\n]|[eE](?![+-]?[0-9])")
 
@@ -33,37 +39,56 @@ def read_graph(
     target: str | None = None,
     weight: str | None = None,
     symmetrise: str | None = None,
+    sheet: str | None = None,
 ) -> NamedGraph:
     """Read a graph from a file, by its ending, or from a folder that `build_csr` wrote.
 
     Parameters
     ----------
     path : Path
-        .csv, .tsv, .txt, .edges, .parquet with a row per edge; .graphml, .gml, .mtx, .npz, .json;
-        text also with .gz or .zst.
+        .csv, .tsv, .txt, .edges, .parquet, .feather, .arrow, .jsonl, .xlsx with a row per edge;
+        .graphml, .gml, .gexf, .net, .paj, .edgelist, .ncol, .adjlist, .mtx, .npz, .json; also with
+        .gz or .zst, or as the one file of a .zip; ``-`` is standard input.
     source, target, weight : str or None
         Names of the columns of a table, and of the edge attribute of other files.
     symmetrise : {None, "mean", "max", "sum"}
         What to do where the two directions of an edge differ; None: refuse.
+    sheet : str or None
+        Which sheet of a spreadsheet; None: the first that is not empty.
     """
     if os.path.isdir(path):
         return _folder(path)
+    path = source_of(path, sheet)
+    graph = _of_file(path, source, target, weight, symmetrise)
+    return replace(graph, notes=(*notes_of(path), *graph.notes))
+
+
+def _of_file(
+    path: Path, source: str | None, target: str | None, weight: str | None, symmetrise: str | None
+) -> NamedGraph:
     ending = kind(path)
     columns = {"source": source, "target": target, "weight": weight, "symmetrise": symmetrise}
     if ending in tables.TEXT:
         return edge_tables.read_text(path, **columns)
-    if ending in tables.PARQUET:
-        return edge_tables.from_arrow(tables.parquet(path), str(path), **columns)
     check_file(path)
+    if ending in arrow_tables.TYPED:
+        return edge_tables.from_arrow(arrow_tables.read_typed(path), str(path), **columns)
     reader = READERS.get(ending)
     if reader is None:
-        known = ", ".join([*tables.TEXT, *tables.PARQUET, *READERS])
+        known = ", ".join([*tables.TEXT, *arrow_tables.TYPED, ".xlsx", *READERS])
         raise InputError(
             f"{path}: files that end in {ending or 'nothing'!r} are unknown; known are {known}, "
-            "also with .gz or .zst, and folders that `robustgc convert` wrote. Rename or convert "
-            "it."
+            "also with .gz, .zst or .zip, and folders that `robustgc convert` wrote. Rename or "
+            "convert it."
         )
-    return reader(path, weight or "weight", symmetrise)
+    if source is not None or target is not None:
+        raise InputError(
+            f"{path}: --source and --target name columns of a table, and a {ending} file has none. "
+            "Leave them out."
+        )
+    if weight is not None and ending in _MATRICES:
+        raise InputError(f"{path}: {objects.NO_ATTRIBUTES}")
+    return reader(path, weight, symmetrise)
 
 
 def _folder(path: Path) -> NamedGraph:
@@ -102,69 +127,7 @@ def folder_names(path: Path, n_nodes: int) -> NDArray[Any] | None:
     return objects.as_names(known)
 
 
-def _networkx(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
-    import networkx as nx
-
-    content = whole(path, factor=_OBJECTS, what=f"{kind(path)[1:].upper()}")
-    try:
-        if kind(path) == ".graphml":
-            graph = nx.read_graphml(content)
-        else:
-            graph = _gml(nx, content.read().decode("utf-8-sig").splitlines())
-    except UnicodeDecodeError as error:
-        line = content.getvalue()[: error.start].count(b"\n") + 1
-        raise InputError(f"{path}, line {line}: not UTF-8. Save the file as UTF-8.") from error
-    except Exception as error:  # the parsers raise what they like
-        raise InputError(
-            f"{path} is not the {kind(path)[1:].upper()} file that its ending says, or is cut "
-            f"short ({short(f'{type(error).__name__}: {error}')}). Write it again, or rename it."
-        ) from error
-    return objects.from_networkx(graph, weight=weight, symmetrise=symmetrise, where=str(path))
-
-
-def _gml(nx: Any, lines: list[str]) -> Any:
-    try:
-        return nx.parse_gml(lines, label="label")
-    except nx.NetworkXError:  # no labels, or two alike: the numbers of the nodes then
-        return nx.parse_gml(lines, label="id")
-
-
-def _node_link(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
-    try:
-        data = json.loads(whole(path, factor=_OBJECTS, what="JSON").read())
-    except InputError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"{path} is no JSON, or is cut short ({short(error)}). Write it again, or rename it."
-        ) from error
-    links = data.get("links", data.get("edges")) if isinstance(data, dict) else None
-    nodes = data.get("nodes") if isinstance(data, dict) else None
-    if not isinstance(links, list) or not isinstance(nodes, list):
-        raise InputError(
-            f"{path} is no node-link JSON: it needs lists `nodes` and `links` (or `edges`), as "
-            "NetworkX's node_link_data writes them."
-        )
-    try:
-        names = [node["id"] for node in nodes]
-        edges = [(link["source"], link["target"], link.get(weight)) for link in links]
-    except (KeyError, TypeError) as error:
-        raise InputError(
-            f"{path}: every node needs an `id`, every link a `source` and a `target` "
-            f"({short(f'{type(error).__name__}: {error}')}). Add what is missing."
-        ) from error
-    ends = (end for edge in edges for end in edge[:2])
-    odd = next((name for name in (*names, *ends) if not isinstance(name, str | int | float)), "")
-    if odd != "":
-        raise InputError(
-            f"{path}: a node is called {quoted(odd)}. Names are text or numbers; change it."
-        )
-    found = sorted({key for node in nodes for key in node if key != "id"})
-    attributes = {key: [node.get(key) for node in nodes] for key in found}
-    return objects.from_edges(names, edges, attributes, symmetrise=symmetrise, where=str(path))
-
-
-def _matrix_market(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
+def _matrix_market(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
     import scipy.io
 
     content = whole(path)
@@ -203,7 +166,7 @@ def _check_claims(path: Path, claims: Any, size: int) -> None:
         limits.check_nodes(str(path), max(rows, columns), entries, size)
 
 
-def _scipy(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
+def _scipy(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
     try:
         matrix = read_matrix(path)
     except InputError:
@@ -216,10 +179,16 @@ def _scipy(path: Path, weight: str, symmetrise: str | None) -> NamedGraph:
     return objects.from_matrix(matrix, symmetrise=symmetrise, where=str(path))
 
 
-READERS: dict[str, Callable[[Path, str, str | None], NamedGraph]] = {
-    ".graphml": _networkx,
-    ".gml": _networkx,
+READERS: dict[str, Callable[[Path, str | None, str | None], NamedGraph]] = {
+    ".graphml": read_network,
+    ".gml": read_network,
+    ".gexf": read_network,
+    ".net": read_pajek,
+    ".paj": read_pajek,
+    ".edgelist": read_edge_list,
+    ".ncol": read_edge_list,
+    ".adjlist": read_adjacency_list,
     ".mtx": _matrix_market,
     ".npz": _scipy,
-    ".json": _node_link,
+    ".json": read_node_link,
 }

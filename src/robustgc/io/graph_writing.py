@@ -12,7 +12,7 @@ from robustgc.atomic import new_folder, together
 from robustgc.csr import CSR
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, check_target, replacing, unwritten
-from robustgc.io.writing import TABLES, write_table
+from robustgc.io.writing import TABLES, check_table, write_table
 from robustgc.weights import check_weights
 
 
@@ -32,14 +32,16 @@ def write_graph(graph: NamedGraph, path: Path, *, excel: bool = False) -> None:
 def check_graph(path: Path, *, excel: bool = False) -> None:
     """Refuse, before the work, a graph that could not be written."""
     ending = path.suffix.lower()
-    if excel and ending not in (".csv", ".tsv"):
-        raise InputError(f"{path}: graphs for spreadsheets are .csv or .tsv. Rename it.")
+    if excel and ending not in (".csv", ".tsv", ".xlsx"):
+        raise InputError(f"{path}: graphs for spreadsheets are .csv, .tsv or .xlsx. Rename it.")
     if ending not in (*TABLES, ".npz", ".mtx", ""):
         raise InputError(
             f"{path}: graphs are written as {', '.join(TABLES)}, .npz, .mtx, or as a folder (a "
             "name without an ending). Rename it."
         )
-    if ending:
+    if ending in TABLES:
+        check_table(path, excel=excel)
+    elif ending:
         check_target(path)
     elif path.exists():
         raise InputError(f"{path} exists already; remove it or choose another name.")

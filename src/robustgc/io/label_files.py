@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.io import tables
+from robustgc.io.arrow_objects import arrow_table, is_table
+from robustgc.io.arrow_tables import TYPED, read_typed
+from robustgc.io.inner_files import notes_of
 from robustgc.io.label_classes import (
     FEW,
     check_classes,
@@ -22,6 +25,7 @@ from robustgc.io.label_matching import cause, examples
 from robustgc.io.named import NamedGraph, as_text, positions
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.reasons import line_of
+from robustgc.io.sources import source
 from robustgc.missing import find_missing
 from robustgc.quoting import listed, quoted, short
 
@@ -69,7 +73,9 @@ class LabelTable:
         return f"row {k + 1}"
 
 
-def read_labels(path: Path, *, node: str | None = None, label: str | None = None) -> LabelTable:
+def read_labels(
+    path: Path, *, node: str | None = None, label: str | None = None, sheet: str | None = None
+) -> LabelTable:
     """Read a table with a row per label: the node and its class.
 
     Parameters
@@ -78,17 +84,20 @@ def read_labels(path: Path, *, node: str | None = None, label: str | None = None
     node, label : str or None
         The columns; None: those with a usual name, or the only two there are. In a table without a
         header columns are called ``column 1``, ``column 2`` and so on.
+    sheet : str or None
+        Which sheet of a spreadsheet; None: the first that is not empty.
     """
     import pyarrow as pa
 
+    path = source(path, sheet)
     check_file(path)
     ending = kind(path)
-    if ending in tables.PARQUET:
-        return _of_arrow(tables.parquet(path), str(path), node, label)
+    if ending in TYPED:
+        return _of_arrow(read_typed(path), str(path), node, label)
     if ending not in tables.TEXT:
         raise InputError(
-            f"{path}: labels come as {', '.join((*tables.TEXT, *tables.PARQUET))}, also with .gz "
-            f"or .zst, not as {ending or 'a file without an ending'}. Rename or convert it."
+            f"{path}: labels come as {', '.join((*tables.TEXT, *TYPED))}, .xlsx, also with .gz, "
+            f".zst or .zip, not as {ending or 'a file without an ending'}. Rename or convert it."
         )
     look = tables.layout(path, (*NODE[:4], *LABEL[:2]), True if has_names(node, label) else None)
 
@@ -170,10 +179,8 @@ def label_table(labels: Any, *, node: str | None = None, label: str | None = Non
         return LabelTable(list(labels), list(labels.values()), "The labels")
     if home == "pandas" and labels.ndim == 1:
         return LabelTable(labels.index.tolist(), labels.tolist(), "The labels")
-    if home in ("pandas", "polars", "pyarrow"):
-        from robustgc.io.objects import arrow_table
-
-        return _of_arrow(arrow_table(labels, home), "The labels", node, label)
+    if is_table(labels):
+        return _of_arrow(arrow_table(labels, "The labels"), "The labels", node, label)
     raise InputError(
         f"Labels of type {type(labels).__name__} are unknown; pass a mapping from node to label, a "
         "Series, a table with columns node and label, a list with an entry per node (None: no "
@@ -244,7 +251,7 @@ def settled(
     above = int(table.headless and len(place) > 1 and place[0] < 0)
     missing = find_missing(table.labels[above:], unlabelled)
     given = np.concatenate([np.ones(above, dtype=bool), ~missing.mask])
-    notes = [] if table.columns is None else list(table.columns.notes)
+    notes = [*notes_of(table.where), *(() if table.columns is None else table.columns.notes)]
     notes += marker_notes(missing)
     notes += _check_known(table, place, given, ignore_unknown, explain)
     _check_kinds(table, given)

@@ -1,6 +1,7 @@
 """Graph objects of other libraries -> a graph with named nodes; none of them is imported here."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ from numpy.typing import NDArray
 
 from robustgc.csr import CSR
 from robustgc.io import limits
+from robustgc.io.arrow_objects import arrow_table, is_table
 from robustgc.io.assembling import WAYS, DirectedError, assemble, directed
+from robustgc.io.edge_attributes import attribute_columns, edge_weights
 from robustgc.io.edge_tables import from_arrow
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError
@@ -19,8 +22,13 @@ from robustgc.weights import check_weights
 
 KINDS = (
     "a NetworkX or igraph graph, a scipy matrix or numpy array of weights, a robustgc.CSR, a "
-    "pandas, polars or pyarrow table of edges, a PyTorch Geometric Data, or an edge_index of shape "
-    "(2, edges)"
+    "table of edges (of pandas, polars, pyarrow, DuckDB: whatever speaks the Arrow C stream), a "
+    "PyTorch Geometric Data, or an edge_index of shape (2, edges)"
+)
+
+NO_ATTRIBUTES = (
+    "a matrix has its weights and no edge attributes to choose from; leave out --weight (weight= "
+    "in Python)."
 )
 
 
@@ -36,12 +44,14 @@ def named_graph(
     if isinstance(graph, CSR):
         found = NamedGraph(graph, np.arange(graph.shape[0]))
     elif home == "networkx" or (hasattr(graph, "adj") and hasattr(graph, "is_multigraph")):
-        found = from_networkx(graph, weight=weight or "weight", symmetrise=symmetrise)
+        found = from_networkx(graph, weight=weight, symmetrise=symmetrise)
     elif home == "igraph":
-        found = _from_igraph(graph, weight or "weight", symmetrise)
-    elif home in ("pandas", "polars", "pyarrow"):
-        table = arrow_table(graph, home)
+        found = _from_igraph(graph, weight, symmetrise)
+    elif is_table(graph):
+        table = arrow_table(graph, "The edges")
         found = from_arrow(table, "The table", weight=weight, symmetrise=symmetrise)
+    elif weight is not None:
+        raise InputError(f"The graph is of type {type(graph).__name__}: {NO_ATTRIBUTES}")
     elif hasattr(graph, "edge_index"):
         found = _from_torch(graph, symmetrise)
     elif sp.issparse(graph):
@@ -54,14 +64,42 @@ def named_graph(
 
 
 def from_networkx(
-    graph: Any, *, weight: str, symmetrise: str | None, where: str = "The graph"
+    graph: Any,
+    *,
+    weight: str | None,
+    symmetrise: str | None,
+    where: str = "The graph",
+    notes: tuple[str, ...] = (),
 ) -> NamedGraph:
-    """Read a NetworkX graph: `weight` is the edge attribute, 1 where it is missing."""
+    """Read a NetworkX graph; `weight` is the edge attribute, by default one with a usual name."""
     names = list(graph.nodes)
-    edges = ((u, v, data.get(weight)) for u, v, data in graph.edges(data=True))
+    pairs = list(graph.edges())
+    columns = attribute_columns(data for _, _, data in graph.edges(data=True))
     keys = sorted({key for _, data in graph.nodes(data=True) for key in data}, key=str)
     attributes = {str(key): [data.get(key) for _, data in graph.nodes(data=True)] for key in keys}
-    return from_edges(names, edges, attributes, symmetrise=symmetrise, where=where)
+    return from_columns(
+        names, pairs, columns, attributes,
+        weight=weight, symmetrise=symmetrise, where=where, notes=notes,
+    )  # fmt: skip
+
+
+def from_columns(
+    names: Sequence[Any],
+    pairs: Sequence[tuple[Any, Any]],
+    columns: Mapping[str, Sequence[Any]],
+    attributes: Mapping[str, Sequence[Any]],
+    *,
+    weight: str | None,
+    symmetrise: str | None,
+    where: str,
+    notes: tuple[str, ...] = (),
+) -> NamedGraph:
+    """Put pairs of nodes together, with the weights that one of their attributes has."""
+    values, choice = edge_weights(columns, weight if pairs else None, where)
+    weights = values if values is not None else [None] * len(pairs)
+    edges = ((u, v, w) for (u, v), w in zip(pairs, weights, strict=True))
+    graph = from_edges(names, edges, attributes, symmetrise=symmetrise, where=where)
+    return replace(graph, notes=(*notes, *graph.notes, *choice))
 
 
 def from_edges(
@@ -152,14 +190,14 @@ def from_matrix(matrix: Any, *, symmetrise: str | None, where: str = "The matrix
         raise InputError(f"{where}: {error}{ways}") from error
 
 
-def _from_igraph(graph: Any, weight: str, symmetrise: str | None) -> NamedGraph:
+def _from_igraph(graph: Any, weight: str | None, symmetrise: str | None) -> NamedGraph:
     attributes = {name: graph.vs[name] for name in graph.vs.attributes()}
     names = attributes.pop("name", None) or list(range(graph.vcount()))
-    values = graph.es[weight] if weight in graph.es.attributes() else [None] * graph.ecount()
-    edges = (
-        (names[u], names[v], w) for (u, v), w in zip(graph.get_edgelist(), values, strict=True)
+    columns = {name: graph.es[name] for name in graph.es.attributes()}
+    pairs = [(names[u], names[v]) for u, v in graph.get_edgelist()]
+    return from_columns(
+        names, pairs, columns, attributes, weight=weight, symmetrise=symmetrise, where="The graph"
     )
-    return from_edges(names, edges, attributes, symmetrise=symmetrise, where="The graph")
 
 
 def _from_torch(data: Any, symmetrise: str | None) -> NamedGraph:
@@ -200,17 +238,6 @@ def _from_pairs(
     limits.check_nodes("The graph", count, 2 * pairs.shape[1], pairs.nbytes)
     pairs = pairs.astype(np.int64, copy=False)  # of any size and byte order; all of them fit
     return _assembled(pairs, weights, np.arange(count), {}, symmetrise, "The graph")
-
-
-def arrow_table(frame: Any, home: str) -> Any:
-    """Return a frame of another library as an Arrow table."""
-    if home == "pyarrow":
-        return frame
-    if home == "polars":
-        return frame.to_arrow()
-    import pyarrow as pa
-
-    return pa.Table.from_pandas(frame, preserve_index=False)
 
 
 def as_names(names: Sequence[Any]) -> NDArray[Any]:

@@ -11,12 +11,13 @@ from typing import Any, BinaryIO, NoReturn
 from robustgc import atomic
 from robustgc.atomic import new_file
 from robustgc.io.errors import InputError, NoRowsError
+from robustgc.io.inner_files import InnerFile
 from robustgc.io.limits import Metered, check_text
 from robustgc.quoting import short
 
 __all__ = [
     "SQUEEZED", "InputError", "NoRowsError", "check_file", "check_target", "kind", "one_space",
-    "opened", "replacing", "unwritten", "whole",
+    "opened", "packed_size", "replacing", "unwritten", "whole",
 ]  # fmt: skip
 
 SQUEEZED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
@@ -25,14 +26,23 @@ _BLOCK = 2**20  # bytes of a table between spaces at a time
 
 def kind(path: Path) -> str:
     """Return the ending of a file that says what it is, without that of its compression."""
+    if isinstance(path, InnerFile):
+        return path.ending
     name = path.name.lower()
     for ending in SQUEEZED:
         name = name.removesuffix(ending)
     return Path(name).suffix
 
 
+def packed_size(path: Path) -> int:
+    """Return how many bytes a file has as it is stored."""
+    return path.size if isinstance(path, InnerFile) else os.stat(path).st_size
+
+
 def check_file(path: Path) -> None:
     """Refuse what is no file, cannot be read, or has nothing in it."""
+    if isinstance(path, InnerFile):  # it was looked at when it was made
+        return
     if os.path.isdir(path):  # unlike Path.is_dir it bears names that are too long
         raise InputError(f"{path} is a folder; name a file.")
     try:
@@ -68,24 +78,33 @@ def opened(path: Path, *, spaced: bool = False) -> Iterator[Any]:
     spaced : bool
         Fields stand between any number of spaces: they come with one, and comments as empty lines.
     """
-    import pyarrow as pa
-
     check_file(path)
-    squeezed = SQUEEZED.get(path.suffix.lower())
+    if isinstance(path, InnerFile):
+        squeezed, unpacked = path.packing, path.stream()
+    else:
+        squeezed = SQUEEZED.get(path.suffix.lower(), "")
+        unpacked = _stored(path, squeezed)
     try:
-        with pa.OSFile(str(path)) as file:
-            stream = file
-            if squeezed is not None:
-                packed = os.stat(path).st_size
-                stream = Metered(pa.CompressedInputStream(file, squeezed), path, packed)
+        with unpacked as stream:
             yield _Spaced(stream) if spaced else stream
     except OSError as error:
-        if squeezed is None:
+        if not squeezed:
             raise InputError(f"{path} cannot be read: {short(error)}.") from error
         raise InputError(
             f"{path} is not what its ending says, or is cut short: it cannot be unpacked as "
             f"{squeezed} ({short(error)}). Write it again, or rename it."
         ) from error
+
+
+@contextmanager
+def _stored(path: Path, squeezed: str) -> Iterator[Any]:
+    import pyarrow as pa
+
+    with pa.OSFile(str(path)) as file:
+        if squeezed:
+            yield Metered(pa.CompressedInputStream(file, squeezed), path, packed_size(path))
+        else:
+            yield file
 
 
 def whole(path: Path, *, factor: float = 1.0, what: str = "content") -> io.BytesIO:
@@ -101,7 +120,7 @@ def whole(path: Path, *, factor: float = 1.0, what: str = "content") -> io.Bytes
     """
     content = io.BytesIO()
     with opened(path) as stream:
-        check_text(path, os.stat(path).st_size, factor, what)
+        check_text(path, packed_size(path), factor, what)
         while block := stream.read(_BLOCK):
             content.write(block)
             check_text(path, content.tell(), factor, what)

@@ -1,7 +1,7 @@
 """Points from CSV, Parquet, .npy and .npz: a row per point, with its name."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,12 @@ from numpy.typing import NDArray
 
 from robustgc.io import tables
 from robustgc.io.arrays import read_array, read_arrays
+from robustgc.io.arrow_objects import arrow_table, is_table
+from robustgc.io.arrow_tables import TYPED, read_typed
+from robustgc.io.inner_files import notes_of
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.reasons import line_of
+from robustgc.io.sources import source
 from robustgc.quoting import quoted, short
 
 NAME = ("id", "node", "name", "node_id", "point", "index")
@@ -24,40 +28,48 @@ class NamedPoints:
     X: NDArray[np.float64]
     names: NDArray[Any]
     columns: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def read_points(
-    path: Path, *, name: str | None = None, columns: Sequence[str] | None = None
+    path: Path,
+    *,
+    name: str | None = None,
+    columns: Sequence[str] | None = None,
+    sheet: str | None = None,
 ) -> NamedPoints:
     """Read points.
 
     Parameters
     ----------
     path : Path
-        .csv, .tsv, .txt, .parquet with a header or without; .npy; .npz with one array, or `X` and
-        perhaps `names`.
+        .csv, .tsv, .txt, .parquet, .feather, .arrow, .jsonl, .xlsx with a header or without; .npy;
+        .npz with one array, or `X` and perhaps `names`; ``-`` is standard input.
     name : str or None
         The column with the names of the points. None: one with a usual name (id, node, name), or
         else row numbers from 0.
     columns : sequence of str or None
         The columns that count; None: all others.
+    sheet : str or None
+        Which sheet of a spreadsheet; None: the first that is not empty.
     """
+    path = source(path, sheet)
     check_file(path)
     ending = kind(path)
     if ending in (".npy", ".npz"):
         return _numpy(path, name, columns)
-    if ending in tables.PARQUET:
-        table = tables.parquet(path)
+    if ending in TYPED:
+        table = read_typed(path)
         names = table.column_names
         values = {k: table.column(k) for k in range(table.num_columns)}
         return _points(path, names, values, name, columns, lambda k: f"{path}, row {k + 1}")
     if ending not in tables.TEXT:
-        known = ", ".join([*tables.TEXT, *tables.PARQUET, ".npy", ".npz"])
+        known = ", ".join([*tables.TEXT, *TYPED, ".xlsx", ".npy", ".npz"])
         raise InputError(
             f"{path}: points come as {known}, not as {ending or 'a file without an ending'}. "
             "Rename or convert it."
         )
-    return _text(path, name, columns)
+    return replace(_text(path, name, columns), notes=notes_of(path))
 
 
 def _text(path: Path, name: str | None, columns: Sequence[str] | None) -> NamedPoints:
@@ -188,12 +200,15 @@ def _numpy(path: Path, name: str | None, columns: Sequence[str] | None) -> Named
 
 
 def named_points(points: Any) -> NamedPoints:
-    """Read points from an array, or a table of pandas, polars or pyarrow."""
+    """Read points from an array, or a table: of pandas, or one that speaks the Arrow C stream."""
     home = type(points).__module__.split(".")[0]
-    if home in ("pandas", "polars", "pyarrow"):
-        names = list(map(str, getattr(points, "column_names", None) or list(points.columns)))
-        X = np.asarray(points.to_pandas() if home == "pyarrow" else points, dtype=np.float64)
-        index = points.index.to_numpy() if home == "pandas" else np.arange(len(X))
+    if home == "pandas":
+        names, index = list(map(str, points.columns)), points.index.to_numpy()
+        X = np.asarray(points, dtype=np.float64)
+    elif is_table(points):
+        table = arrow_table(points, "The points")
+        names, index = table.column_names, np.arange(table.num_rows)
+        X = _floats(table)
     else:
         X = np.asarray(points, dtype=np.float64)
         names = [f"column {k + 1}" for k in range(X.shape[1])] if X.ndim == 2 else []
@@ -202,3 +217,19 @@ def named_points(points: Any) -> NamedPoints:
         raise InputError(f"The points have shape {X.shape}; give a row each.")
     check_values(X, names, "The points")
     return NamedPoints(X, index if index.dtype.kind in "iu" else index.astype(object), tuple(names))
+
+
+def _floats(table: Any) -> NDArray[np.float64]:
+    """Return the columns of an Arrow table as numbers, NaN where they are missing."""
+    import pyarrow as pa
+
+    X = np.empty((table.num_rows, table.num_columns))
+    for k, column in enumerate(table.columns):
+        try:
+            X[:, k] = column.cast(pa.float64(), safe=False).to_numpy()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise InputError(
+                f"The points: column {quoted(table.column_names[k])} holds {column.type}, not "
+                "numbers. Leave it out, or convert it."
+            ) from None
+    return X

@@ -1,7 +1,6 @@
 """Tables of text (CSV, TSV, edge lists) and Parquet, with their header found."""
 
 import csv
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from robustgc.io import limits
-from robustgc.io.opening import InputError, NoRowsError, one_space, opened, whole
+from robustgc.io.opening import InputError, NoRowsError, one_space, opened, packed_size, whole
 from robustgc.io.reasons import LONG, LONGEST, NUMBER, RETURN, delimiter, explain, unfit
 from robustgc.quoting import listed, quoted, short
 
@@ -249,7 +248,7 @@ def _check_rows(path: Path, about: Any, groups: Sequence[int] | None) -> None:
     parts = [about.row_group(k) for k in every]
     least = 4 * about.num_columns * sum(part.num_rows for part in parts)
     size = max(least, sum(part.total_byte_size for part in parts))
-    limits.check_unpacked(path, os.stat(path).st_size, size)
+    limits.check_unpacked(path, packed_size(path), size)
 
 
 def row_groups(path: Path) -> list[int]:

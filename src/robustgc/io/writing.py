@@ -1,4 +1,4 @@
-"""Tables to CSV and Parquet files, whole or not at all."""
+"""Tables to CSV, Parquet and .xlsx files, whole or not at all."""
 
 import errno
 import os
@@ -7,11 +7,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from robustgc.io.frames import arrow
+from robustgc.io import spreadsheets
+from robustgc.io.frames import arrow, flat
 from robustgc.io.opening import InputError, check_target, replacing
+from robustgc.io.sheet_writing import write_sheet
 from robustgc.io.tables import PARQUET
 
-TABLES = (".csv", ".tsv", *PARQUET)
+SHEET = ".xlsx"
+TABLES = (".csv", ".tsv", *PARQUET, SHEET)
 
 
 # A spreadsheet takes text that begins so for a formula, and runs it.
@@ -23,11 +26,13 @@ def check_table(path: Path, *, excel: bool = False) -> None:
     """Refuse, before the work, a table that could not be written."""
     if excel and path.suffix.lower() in PARQUET:
         raise InputError(
-            f"{path}: tables for spreadsheets are .csv or .tsv; a Parquet file has types and needs "
-            "no escapes. Rename it, or leave out excel."
+            f"{path}: tables for spreadsheets are .csv, .tsv or .xlsx; a Parquet file has types "
+            "and needs no escapes. Rename it, or leave out excel."
         )
     if path.suffix.lower() not in TABLES:
         raise InputError(f"{path}: tables are written as {', '.join(TABLES)}; rename it.")
+    if path.suffix.lower() == SHEET:
+        spreadsheets.library()
     check_target(path)
 
 
@@ -36,7 +41,7 @@ def print_table(columns: dict[str, Any], *, excel: bool = False) -> None:
     import pyarrow as pa
     import pyarrow.csv as pc
 
-    buffer, table = pa.BufferOutputStream(), arrow(columns)
+    buffer, table = pa.BufferOutputStream(), flat(arrow(columns))
     if excel:
         buffer.write(_MARK)
         table = for_spreadsheets(table)
@@ -86,26 +91,33 @@ def write_table(
     Parameters
     ----------
     path : Path
-        .csv, .tsv or .parquet.
+        .csv, .tsv, .parquet or .xlsx.
     columns : dict
     excel : bool
         Whether a spreadsheet will open it: text that would be a formula is escaped, and the file
-        begins with the mark by which Excel knows UTF-8. Not for Parquet.
+        begins with the mark by which Excel knows UTF-8. Not for Parquet; an .xlsx file knows text
+        from formulas anyway.
     run : str or None
-        Which run it is of. A Parquet file has it in its metadata, as ``robustgc_run``; in a CSV
-        file it would be a column or a line that breaks readers, so there is none.
+        Which run it is of. A Parquet file has it in its metadata, as ``robustgc_run``, an .xlsx
+        file as the identifier of its properties; in a CSV file it would be a column or a line that
+        breaks readers, so there is none.
     """
     import pyarrow.csv as pc
     import pyarrow.parquet as pq
 
     check_table(path, excel=excel)
-    table = for_spreadsheets(arrow(columns)) if excel else arrow(columns)
+    table, ending = arrow(columns), path.suffix.lower()
+    if ending not in PARQUET:
+        table = flat(table)
     with replacing(path) as file:
-        if path.suffix.lower() in PARQUET:
+        if ending == SHEET:
+            write_sheet(path, table, file, run)
+        elif ending in PARQUET:
             named = table if run is None else table.replace_schema_metadata({"robustgc_run": run})
             pq.write_table(named, file)
         else:
             if excel:
                 file.write(_MARK)
+                table = for_spreadsheets(table)
             mark = "\t" if path.suffix.lower() == ".tsv" else ","
             pc.write_csv(table, file, pc.WriteOptions(delimiter=mark))

@@ -11,8 +11,19 @@ import pyarrow.parquet as pq
 
 from robustgc.io.opening import InputError, replacing
 from robustgc.io.tables import PARQUET
+from robustgc.io.writing import SHEET, check_table
 from robustgc.mpi.world import together
 from robustgc.mpi.writing import MANIFEST, writer
+
+
+def check_mergeable(target: Path) -> None:
+    """Refuse, before the work, a table that is not made of parts: a sheet, or what cannot be."""
+    if target.suffix.lower() == SHEET:
+        raise InputError(
+            f"{target}: parts are merged to .csv, .tsv or .parquet. Name such a file, and convert "
+            "it afterwards."
+        )
+    check_table(target)
 
 
 def merge(folder: Path, target: Path, columns: Any, comm: Any) -> None:

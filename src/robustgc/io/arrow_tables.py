@@ -1,0 +1,78 @@
+"""Tables whose columns have types: Parquet, Feather and Arrow IPC, and JSON lines."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from robustgc.io import limits, tables
+from robustgc.io.opening import InputError, kind, packed_size, whole
+from robustgc.quoting import short
+
+FEATHER = (".feather", ".arrow", ".ipc")
+LINES = (".jsonl", ".ndjson")
+TYPED = (*tables.PARQUET, *FEATHER, *LINES)
+_OBJECTS = 4  # bytes of memory for a byte of JSON whose values become columns, about
+_FIRST = b"ARROW1"  # files begin so, streams do not
+
+
+def read_typed(path: Path) -> Any:
+    """Read a file whose ending is one of `TYPED` as an Arrow table."""
+    ending = kind(path)
+    if ending in tables.PARQUET:
+        return tables.parquet(path)
+    import pyarrow as pa
+
+    what = "JSON lines" if ending in LINES else "Feather or Arrow"
+    try:
+        table = _json_lines(path) if ending in LINES else _ipc(path)
+        table.validate(full=True)  # text that is not UTF-8
+        len(table.column_names)  # names of columns that are not
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        cure = " Every line is an object in braces, with the same keys." * (ending in LINES)
+        raise InputError(
+            f"{path} is not the {what} file that its ending says, or is cut short "
+            f"({short(error)}).{cure} Write it again, or rename it."
+        ) from error
+    return table
+
+
+def _ipc(path: Path) -> Any:
+    import pyarrow as pa
+
+    data = whole(path).getbuffer()
+    opening = pa.ipc.open_file if bytes(data[: len(_FIRST)]) == _FIRST else pa.ipc.open_stream
+    with opening(pa.py_buffer(data)) as reader:
+        batches, size = [], 0
+        for batch in _batches(reader):
+            batches.append(batch)
+            size += batch.nbytes
+            limits.check_unpacked(path, packed_size(path), size, more=True)
+        return pa.Table.from_batches(batches, reader.schema)
+
+
+def _batches(reader: Any) -> Iterator[Any]:
+    """Yield the parts of a table, of a file or of a stream."""
+    if not hasattr(reader, "num_record_batches"):
+        yield from reader
+        return
+    for k in range(reader.num_record_batches):
+        yield reader.get_batch(k)
+
+
+def _json_lines(path: Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.json as pa_json
+
+    content = whole(path, factor=_OBJECTS, what="JSON")
+    if not content.getbuffer()[:64].tobytes().lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        raise ValueError("its first line is no object in braces")
+    options = pa_json.ReadOptions(block_size=min(len(content.getbuffer()) + 1, 2**30))
+    table = pa_json.read_json(content, options)
+    times = [field.name for field in table.schema if pa.types.is_timestamp(field.type)]
+    if not times:
+        return table
+    content.seek(0)  # text that looks like a date is a name or a class, and stays as it is written
+    schema = pa.schema([(name, pa.string()) for name in times])
+    return pa_json.read_json(content, options, pa_json.ParseOptions(explicit_schema=schema))

@@ -1,0 +1,74 @@
+"""Files that are not files of their own: inside of an archive, a sheet, or piped in."""
+
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+if sys.platform == "win32":
+    from pathlib import WindowsPath as _Native
+else:
+    from pathlib import PosixPath as _Native
+
+
+class InnerFile(_Native):
+    """A path, as messages name it, of which the content is found in its own way.
+
+    Attributes
+    ----------
+    ending : str
+        Which kind of file it is, such as ``.csv``.
+    size : int
+        Bytes of what it is in, as they are stored.
+    packing : str
+        How it is packed, for messages; empty: it is not.
+    stream : callable
+        Gives the bytes: a context with a stream to read.
+    notes : tuple of str
+        What the user should know of how it was found.
+    """
+
+    ending: str
+    size: int
+    packing: str
+    stream: Callable[[], AbstractContextManager[Any]]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        name: str | Path,
+        ending: str,
+        size: int,
+        stream: Callable[[], AbstractContextManager[Any]],
+        packing: str = "",
+        notes: tuple[str, ...] = (),
+    ) -> "InnerFile":
+        """Make one; attributes are set here, as `Path` has a constructor of its own."""
+        file = cls(name)
+        file.ending, file.size, file.stream, file.packing = ending, size, stream, packing
+        file.notes = notes
+        return file
+
+    @classmethod
+    def of_bytes(
+        cls, name: str | Path, ending: str, content: bytes, notes: tuple[str, ...] = ()
+    ) -> "InnerFile":
+        """Make one whose content is in memory."""
+
+        def stream() -> Any:
+            import pyarrow as pa
+
+            return pa.BufferReader(content)
+
+        return cls.of(name, ending, len(content), stream, notes=notes)
+
+    def with_segments(self, *segments: Any) -> Path:
+        """Return paths derived from this one, such as its folder, as plain paths."""
+        return Path(*segments)
+
+
+def notes_of(path: object) -> tuple[str, ...]:
+    """Return what the user should know of how a file was found."""
+    return path.notes if isinstance(path, InnerFile) else ()

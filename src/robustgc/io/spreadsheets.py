@@ -1,0 +1,170 @@
+"""Sheets of .xlsx files: read as text tables, and written; openpyxl does the work."""
+
+import csv
+import datetime
+import io
+import re
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from robustgc.io import limits
+from robustgc.io.inner_files import InnerFile
+from robustgc.io.opening import InputError, packed_size, whole
+from robustgc.quoting import listed, quoted, short
+
+ENDINGS = (".xlsx", ".xlsm")
+_OBJECTS = 8  # bytes of memory for a byte of a sheet's XML, about
+_OLD = b"\xd0\xcf\x11\xe0"  # how files begin that were encrypted, or are of before 2007
+_BREAKS = re.compile(r"\s*[\t\r\n\v\f]\s*")
+
+
+def library() -> Any:
+    """Return openpyxl, or say how to get it."""
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise InputError(
+            "Spreadsheets (.xlsx) need openpyxl, which is not installed: pip install "
+            "'robustgc[excel]'. Or save the sheet as .csv."
+        ) from error
+    return openpyxl
+
+
+def sheet_as_text(path: Path, sheet: str | None = None) -> InnerFile:
+    """Return a sheet as a table of text between tabs, with as many lines as the sheet has rows.
+
+    So all that holds for text tables, such as how a header is told, holds for spreadsheets.
+
+    Parameters
+    ----------
+    path : Path
+    sheet : str or None
+        Its name; None: the first that is not empty.
+
+    Raises
+    ------
+    InputError
+        It is damaged or too large, the sheet is not there, or formulas have no values.
+    """
+    openpyxl = library()
+    content = whole(path)
+    if content.getbuffer()[:4] == _OLD:
+        raise InputError(
+            f"{path} has a password, or is an old .xls file by another name. Save it as .xlsx "
+            "without a password."
+        )
+    try:
+        _check_size(path, content)
+        with warnings.catch_warnings():  # of styles and the like, which no table has
+            warnings.simplefilter("ignore")
+            book = openpyxl.load_workbook(content, read_only=True)
+            chosen, notes = _chosen(path, book, sheet)
+            rows = _rows(path, content, book, chosen)
+    except InputError:
+        raise
+    except Exception as error:  # of openpyxl, zipfile, or the parser of XML
+        raise InputError(
+            f"{path} is not the spreadsheet that its ending says, or is damaged "
+            f"({short(f'{type(error).__name__}: {error}')}). Save it again as .xlsx."
+        ) from error
+    text, broken = _text(rows)
+    if broken:
+        notes = (*notes, f"{broken} cells with line breaks or tabs are read with spaces instead")
+    return InnerFile.of_bytes(path, ".tsv", text.encode(), notes)
+
+
+def _check_size(path: Path, content: io.BytesIO) -> None:
+    """Refuse, before anything is unpacked, a file that unpacks to too much."""
+    with zipfile.ZipFile(content) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    limits.check_unpacked(path, packed_size(path), size)
+    limits.check_text(path, size, _OBJECTS, "XML")
+
+
+def _chosen(path: Path, book: Any, sheet: str | None) -> tuple[str, tuple[str, ...]]:
+    """Return the name of the sheet to read, and what the user should know of the others."""
+    names = [one.title for one in book.worksheets]
+    if sheet is not None:
+        if sheet not in names:
+            raise InputError(
+                f"{path} has no sheet {quoted(sheet, 90)}; its sheets are {listed(names)}."
+            )
+        return sheet, ()
+    filled = [one for one in book.worksheets if not _is_empty(one)]
+    used = [one.title for one in sorted(filled, key=lambda one: one.sheet_state != "visible")]
+    if not used:
+        raise InputError(f"{path} has no cells with values. Add the rows, and save it again.")
+    if len(used) == 1:
+        return used[0], ()
+    note = (
+        f"of {path} the sheet {quoted(used[0], 90)} is read, not {listed(used[1:])} (--sheet NAME, "
+        "or --label-sheet for LABELS, reads another; sheet= and label_sheet= in Python)"
+    )
+    return used[0], (note,)
+
+
+def _is_empty(sheet: Any) -> bool:
+    sheet.reset_dimensions()  # what is claimed may be more than there is
+    return not any(value is not None for row in sheet.iter_rows(values_only=True) for value in row)
+
+
+def _rows(path: Path, content: io.BytesIO, book: Any, name: str) -> list[list[str]]:
+    """Return the cells of a sheet by rows; those with formulas have the values last computed."""
+    sheet = book[name]
+    sheet.reset_dimensions()
+    rows, formulas = [], False
+    for row in sheet.iter_rows():
+        formulas = formulas or any(cell.data_type == "f" for cell in row)
+        rows.append([_shown(cell.value) for cell in row])
+    return _computed(path, content, sheet) if formulas else rows
+
+
+def _computed(path: Path, content: io.BytesIO, sheet: Any) -> list[list[str]]:
+    """Return the cells of a sheet that has formulas; refuse those without a value."""
+    book = library().load_workbook(content, read_only=True, data_only=True)
+    values = book[sheet.title]
+    values.reset_dimensions()
+    rows = []
+    for formulas, row in zip(sheet.iter_rows(), values.iter_rows(), strict=True):
+        for formula, cell in zip(formulas, row, strict=True):
+            # A formula whose value is the empty text has the type of text, one without a value not.
+            if formula.data_type == "f" and cell.value is None and cell.data_type != "str":
+                raise InputError(
+                    f"{path}, sheet {quoted(sheet.title, 60)}, cell {formula.coordinate}: a "
+                    "formula that was never computed. Open the file in a spreadsheet and save it, "
+                    "or write values."
+                )
+        rows.append([_shown(cell.value) for cell in row])
+    return rows
+
+
+def _shown(value: Any) -> str:
+    """Return the value of a cell as text, as a spreadsheet saves it to CSV."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return value.date().isoformat()
+    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
+        return value.isoformat()
+    return str(value)
+
+
+def _text(rows: list[list[str]]) -> tuple[str, int]:
+    """Return rows as lines, without columns that are all empty, and how many cells had breaks."""
+    used = sorted({k for row in rows for k, value in enumerate(row) if value.strip()})
+    lines, broken = io.StringIO(), 0
+    writer = csv.writer(lines, delimiter="\t", lineterminator="\n")
+    for row in rows:
+        cells = [row[k] if k < len(row) else "" for k in used]
+        broken += sum(bool(_BREAKS.search(cell)) for cell in cells)
+        if any(cell.strip() for cell in cells):
+            writer.writerow([_BREAKS.sub(" ", cell) for cell in cells])
+        else:
+            lines.write("\n")
+    return lines.getvalue(), broken
