@@ -30,10 +30,10 @@ def cosines(A, B):
 
 def nearest(X, k):
     """The symmetrised graph of the k largest cosines, by brute force."""
-    C = cosines(X, X)
-    np.fill_diagonal(C, -np.inf)
-    A = np.zeros(C.shape)
-    for i, row in enumerate(C):
+    near = cosines(X, X)
+    np.fill_diagonal(near, -np.inf)
+    A = np.zeros(near.shape)
+    for i, row in enumerate(near):
         A[i, np.argsort(-row, kind="stable")[:k]] = 1
     return (A + A.T) / 2
 
@@ -65,7 +65,7 @@ def test_sparse_points_have_the_same_neighbours():
 
 @pytest.mark.parametrize("options", [{}, {"affinity": "rbf"}, {"landmarks": 60}], ids=str)
 def test_new_points_are_answered_by_direction_and_the_saved_model_does_the_same(tmp_path, options):
-    X, y, truth = rays(seed=9133)
+    X, y, _ = rays(seed=9133)
     fitted = RobustGC(metric="cosine", **options).fit(X, y)
     new, _, classes = rays(seed=9137)
     answers = fitted.predict(new)
@@ -95,7 +95,7 @@ def test_rows_of_zeros_and_other_metrics_are_refused(estimator):
     for points in (X, sp.csr_array(X)):
         with pytest.raises(ValueError, match=r"X\[17\], row 18 of the points, .*\(2 such in all\)"):
             estimator(metric="cosine").fit(points, y)
-    with pytest.raises(ValueError, match="metric='manhattan' is unknown; .* 'cosine'"):
+    with pytest.raises(ValueError, match=r"metric='manhattan' is unknown; .* 'cosine'"):
         estimator(metric="manhattan").fit(X, y)
     with pytest.raises(ValueError, match="metric=3 is unknown"):
         estimator(metric=3).fit(X, y)

@@ -14,8 +14,9 @@ from robustgc.quoting import listed, quoted
 METRICS = ("euclidean", "cosine")
 SCALINGS = ("standard", "none")
 APART = 100  # a column whose deviation is that many times another's decides all distances
-ROWS = 2000  # rows that deviations are estimated from before a warning
-RARE = 0.05  # a column where fewer rows differ from the median hardly takes part in distances
+COLUMNS = 32
+ROWS = 2000  # rows that tell which columns hardly take part in distances
+RARE = 0.05  # those where fewer rows differ from the median
 ROUNDING = 64 * float(np.finfo(float).eps)  # deviation over size that sums of equal numbers leave
 
 Array = NDArray[np.float64]
@@ -45,18 +46,23 @@ class Standardisation:
     @classmethod
     def of(cls, X: Array) -> Self:
         """Return that of some points."""
-        size = np.abs(X).max(axis=0)
-        size[size == 0] = 1.0
-        shares = X / size  # squares of huge numbers would overflow
-        deviation = shares.std(axis=0)
-        deviation[deviation <= ROUNDING] = 0.0
-        return cls(shares.mean(axis=0) * size, deviation * size)
+        mean, deviation = np.empty(X.shape[1]), np.empty(X.shape[1])
+        for first in range(0, X.shape[1], COLUMNS):  # at a time, to hold no second copy of X
+            part = slice(first, first + COLUMNS)
+            size = np.abs(X[:, part]).max(axis=0)
+            size[size == 0] = 1.0
+            shares = X[:, part] / size  # squares of huge numbers would overflow
+            spread = shares.std(axis=0)
+            spread[spread <= ROUNDING] = 0.0
+            mean[part], deviation[part] = shares.mean(axis=0) * size, spread * size
+        return cls(mean, deviation)
 
     def applied(self, X: Array) -> Array:
         """Return points with every column standardised."""
-        # Halves: a difference of huge numbers would overflow.
-        halves = np.where(self.deviation > 0, self.deviation / 2, np.inf)
-        return np.asarray((X / 2 - self.mean / 2) / halves)
+        out = X / 2  # halves: a difference of huge numbers would overflow
+        out -= self.mean / 2
+        out /= np.where(self.deviation > 0, self.deviation / 2, np.inf)
+        return out
 
     def notes(self, names: Sequence[str]) -> tuple[str, ...]:
         """Say what was done to the columns."""
@@ -126,16 +132,18 @@ def matched(names: Sequence[str], wanted: Sequence[str]) -> tuple[list[int], lis
     ValueError
         Columns are missing, or a wanted one is there twice; the text names them.
     """
-    if missing := [name for name in wanted if name not in names]:
+    place = {name: k for k, name in enumerate(names)}
+    if missing := [name for name in wanted if name not in place]:
         many = f"{len(missing)} of the {len(wanted)} columns that the model was fitted on"
         raise ValueError(
             f"{many} {'is' if len(missing) == 1 else 'are'} missing: {listed(missing)}; the "
             f"columns are {listed(names)}. Add or rename columns: they are matched by name"
         )
-    if twice := [name for name in wanted if list(names).count(name) > 1]:
-        raise ValueError(f"two columns are called {quoted(twice[0])}. Rename or remove one")
     known = set(wanted)
-    return [list(names).index(name) for name in wanted], [n for n in names if n not in known]
+    for k, name in enumerate(names):
+        if name in known and place[name] != k:
+            raise ValueError(f"two columns are called {quoted(name)}. Rename or remove one")
+    return [place[name] for name in wanted], [name for name in names if name not in known]
 
 
 def by_name(X: Any, wanted: Sequence[str]) -> Any:
@@ -161,7 +169,7 @@ def warn_of_spreads(X: Any, names: Sequence[str] | None) -> None:
     some = X[np.unique(np.linspace(0, len(X) - 1, ROWS).astype(int))]
     middle = np.median(some, axis=0)
     common = (some != middle).mean(axis=0) >= RARE
-    deviation = Standardisation.of(some).deviation
+    deviation = Standardisation.of(X).deviation
     counted = np.flatnonzero(common & (deviation > 0))
     if len(counted) < 2:
         return
@@ -170,7 +178,7 @@ def warn_of_spreads(X: Any, names: Sequence[str] | None) -> None:
         ratio = deviation[widest] / deviation[narrowest]
     if ratio > APART:
         wide, narrow = (
-            f"column {k}" if names is None else f"column {quoted(names[k], 60)}"
+            f"column {k} (from 0)" if names is None else f"column {quoted(names[k], 60)}"
             for k in (widest, narrowest)
         )
         warn(
