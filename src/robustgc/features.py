@@ -73,8 +73,7 @@ class Standardisation:
         constant = [name for name, size in zip(names, self.deviation, strict=True) if size == 0]
         if not constant:
             return (done,)
-        many = "column has" if len(constant) == 1 else "columns have"
-        return done, f"{len(constant)} {many} one value only and tell nothing: {listed(constant)}"
+        return done, f"columns with one value only count for nothing: {listed(constant)}"
 
 
 def check_metric(metric: object, affinity: object) -> None:

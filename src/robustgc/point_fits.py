@@ -100,10 +100,10 @@ def in_order(points: NamedPoints, wanted: Sequence[str] | None, count: int) -> N
         if extra:
             warn(f"The model was not fitted on columns {listed(extra)}; they are left out.")
         return points.X[:, order]
-    if points.X.shape[1] != count:
+    if (given := points.X.shape[1]) != count:
         known = "" if wanted is None else f" ({listed(wanted)})"
         raise InputError(
-            f"The points have {points.X.shape[1]} columns, and the model was fitted on {count}"
+            f"The points have {given} column{'s' * (given != 1)}, the model was fitted on {count}"
             f"{known}. Give the same columns in the same order; a header with their names allows "
             "any order."
         )
