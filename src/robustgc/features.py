@@ -55,6 +55,7 @@ class Standardisation:
             spread = shares.std(axis=0)
             spread[spread <= ROUNDING] = 0.0
             mean[part], deviation[part] = shares.mean(axis=0) * size, spread * size
+        deviation[deviation < np.finfo(float).tiny] = 0.0  # has no half
         return cls(mean, deviation)
 
     def applied(self, X: Array) -> Array:
@@ -94,22 +95,33 @@ def unit_rows(X: Any) -> Any:
     ``|a - b|^2 = 2 - 2 cos(a, b)``. A row of zeros has no direction and is refused.
     """
     if sp.issparse(X):
-        size = np.asarray(abs(X).max(axis=1).todense()).ravel()
-    else:
-        size = np.abs(X).max(axis=1)
-    if not size.all():
-        zeros = np.flatnonzero(size == 0)
+        X = sp.csr_array(X, copy=True)
+        X.sum_duplicates()
+        X.data = _unit(X.data, X.indptr, _sizes(abs(X).max(axis=1).toarray().ravel()))
+        return X
+    size = _sizes(np.abs(X).max(axis=1))
+    X = np.ascontiguousarray(X) / size[:, None]  # squares of huge numbers would overflow
+    return X / np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
+
+
+def _sizes(size: Array) -> Array:
+    """Return the largest value of every row; refuse a row of zeros."""
+    zeros = np.flatnonzero(size == 0)
+    if len(zeros):
         raise ValueError(
             f"X[{zeros[0]}], row {zeros[0] + 1} of the points, holds only zeros ({len(zeros)} such "
             "in all): it has no direction, and no cosine with others. Leave such rows out, or use "
             "metric='euclidean' (--metric euclidean)."
         )
-    if sp.issparse(X):
-        X = sp.csr_array(sp.diags_array(1.0 / size) @ X)
-        length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-        return sp.csr_array(sp.diags_array(1.0 / length) @ X)
-    X = np.ascontiguousarray(X) / size[:, None]  # squares of huge numbers would overflow
-    return X / np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
+    return size
+
+
+def _unit(values: Array, starts: NDArray[Any], size: Array) -> Array:
+    """Return the values of sparse rows, none of them empty, after scaling each to length 1."""
+    counts = np.diff(starts)
+    values = values / np.repeat(size, counts)
+    length = np.sqrt(np.add.reduceat(values**2, starts[:-1]))
+    return np.asarray(values / np.repeat(length, counts))
 
 
 def column_names(X: Any) -> list[str] | None:
@@ -166,7 +178,7 @@ def warn_of_spreads(X: Any, names: Sequence[str] | None) -> None:
     if sp.issparse(X):
         return
     some = X[np.unique(np.linspace(0, len(X) - 1, ROWS).astype(int))]
-    middle = np.median(some, axis=0)
+    middle = np.partition(some, len(some) // 2, axis=0)[len(some) // 2]
     common = (some != middle).mean(axis=0) >= RARE
     deviation = Standardisation.of(X).deviation
     counted = np.flatnonzero(common & (deviation > 0))
