@@ -91,14 +91,20 @@ def _text(path: Path, choice: Choice) -> NamedPoints:
 
 
 def _encoded(chunk: Any) -> Any:
-    """Return text with every distinct one stored once."""
-    return chunk if str(chunk.type) == "double" else chunk.dictionary_encode()
+    """Return text with every distinct one stored once, where most are there twice or more."""
+    if str(chunk.type) == "double":
+        return chunk
+    encoded = chunk.dictionary_encode()
+    return encoded if 2 * len(encoded.dictionary) <= len(chunk) else chunk
 
 
 def _joined(chunks: list[Any], kind: Any) -> Any:
+    """Return the chunks of a column as one; text as numbers of texts only where all chunks are."""
     import pyarrow as pa
 
-    return pa.chunked_array(chunks).unify_dictionaries() if chunks else pa.chunked_array([], kind)
+    if len({chunk.type for chunk in chunks}) == 1:
+        return pa.chunked_array(chunks).unify_dictionaries()
+    return pa.chunked_array([chunk.cast(kind) for chunk in chunks], kind)
 
 
 def _of_arrow(
