@@ -109,6 +109,7 @@ FRAMES = {
     "own types of pandas": lambda frame: frame.convert_dtypes(),
     "polars": pl.from_pandas,
     "pyarrow": lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
+    "a batch of pyarrow": lambda frame: pa.RecordBatch.from_pandas(frame, preserve_index=False),
     "an Arrow stream": lambda frame: Stream(pa.Table.from_pandas(frame, preserve_index=False)),
 }
 
@@ -287,10 +288,16 @@ def test_text_that_holds_numbers_counts_as_numbers_in_parquet(tmp_path):
 def test_frames_that_are_no_tables():
     frame, _ = flowers()
     mixed = frame.assign(length=["tall", *frame.length[1:].tolist()])
-    with pytest.raises(InputError, match="A column is all numbers, or all text"):
+    with pytest.raises(InputError, match="columns that are all numbers, or all text"):
         classify(points=mixed, labels="species", id="flower")
-    with pytest.raises(InputError, match=r"shape .* give a row each"):
-        classify(points=frame.length, labels=["a"] * 60)
+    for column in (
+        frame.length,
+        pl.from_pandas(frame).lazy(),
+        pl.Series(frame.length),
+        pa.array([1.0]),
+    ):
+        with pytest.raises(InputError, match="The points cannot be read as a table: "):
+            classify(points=column, labels=["a"] * 60)
     twice = pd.concat([frame, frame]).drop(columns="flower")
     with pytest.raises(InputError, match=r"row 61: the name 0 is that of .* row 1 too"):
         classify(points=twice, labels="species")

@@ -183,21 +183,25 @@ def named_points(points: Any, *, name: str | None = None, label: str | None = No
 
 
 def _of_frame(frame: Any, home: str, choice: Choice) -> NamedPoints:
+    table = _table(frame, home)
+    named = home not in ("pandas", "polars", "pyarrow") or column_names(frame) is not None
+    index = _index(frame) if home == "pandas" and choice.name is None else None
+    return _of_arrow(table, "The points", "The points, row", choice, named, index)
+
+
+def _table(frame: Any, home: str) -> Any:
+    """Return a frame of whatever library as an Arrow table."""
     import pyarrow as pa
 
-    if home == "pandas" and frame.ndim == 1:
-        raise InputError(f"The points have shape {frame.shape}; give a row each.")
     try:
-        known = home in ("pandas", "polars", "pyarrow")
+        known = home in ("pandas", "polars", "pyarrow") and hasattr(type(frame), "columns")
         table = arrow_table(frame, home) if known else pa.table(frame)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, ValueError) as error:
+        return pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
+    except (pa.ArrowException, ValueError, TypeError, AttributeError) as error:
         raise InputError(
-            f"The points cannot be read as a table: {short(error)}. A column is all numbers, or "
-            "all text, and no two have the same name."
+            f"The points cannot be read as a table: {short(error)}. A table has a row for every "
+            "point and columns that are all numbers, or all text, no two of the same name."
         ) from None
-    header = not known or column_names(frame) is not None
-    names = _index(frame) if home == "pandas" and choice.name is None else None
-    return _of_arrow(table, "The points", "The points, row", choice, header, names)
 
 
 def _index(frame: Any) -> Any:
