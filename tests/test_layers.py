@@ -20,9 +20,9 @@ ORDER = [
     "neighbours", "blocked", "affinity", "selection", "unseen", "baseline_selection",
     "transduction", "answer_columns", "priors", "scores", "candidates", "committee", "heldout",
     "fits", "ruling", "auto", "audit", "asked", "task", "kept", "queries", "landmarks", "_docs",
-    "_classifier", "_ranked", "baselines", "parameter_free", "estimators", "wrong_labels", "layout",
-    "saving", "io", "_halo", "mpi", "datasets", "experiments", "report", "reporting", "result",
-    "comparing", "commands", "cli",
+    "features", "_classifier", "_ranked", "baselines", "parameter_free", "estimators",
+    "wrong_labels", "layout", "saving", "io", "_halo", "mpi", "datasets", "experiments", "report",
+    "reporting", "point_fits", "result", "comparing", "commands", "cli",
 ]  # fmt: skip
 
 

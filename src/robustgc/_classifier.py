@@ -17,6 +17,13 @@ from robustgc import affinity as affinities
 from robustgc.affinity import Affinity
 from robustgc.answer_columns import probabilities, size_of
 from robustgc.csr import CSR
+from robustgc.features import (
+    Standardisation,
+    by_name,
+    check_metric,
+    unit_rows,
+    warn_of_spreads,
+)
 from robustgc.graph import Graph
 from robustgc.labels import Labels, encode, recode
 from robustgc.landmarks import choose, cover
@@ -49,12 +56,14 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
     scale: Any
     self_loops: Any
     n_neighbors: Any
+    metric: Any
     ann: Any
     landmarks: Any
     unlabeled: Any
 
     _solves_one_class = False
     _rounding = ROUNDING
+    _scaling: Standardisation | None = None  # of columns, where `classify` has standardised them
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -99,12 +108,16 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         self
         """
         affinities.check_kind(self.affinity)
+        check_metric(self.metric, self.affinity)
         self._check_parameters()
         with unchanged_by_failure(self):
             return self._fit(X, y)
 
     def _fit(self, X: Any, y: ArrayLike) -> Self:
+        self._scaling = None
         X = self._read(X, reset=True)
+        if self.metric == "euclidean" and self.affinity in ("knn", "rbf"):
+            warn_of_spreads(X, getattr(self, "feature_names_in_", None))
         labels = self._weighted(encode(y, n_nodes=X.shape[0], unlabeled=self.unlabeled))
         nodes, on_nodes, chosen = X, labels, None
         if self.landmarks is not None:
@@ -213,7 +226,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _decisions(self, X: Any) -> tuple[Array, NDArray[np.int64]]:
         """Return decision values and class codes for rows of X, block by block."""
         check_is_fitted(self)
-        X = self._read(X, reset=False)
+        return self._decided(self._read(X, reset=False))
+
+    def _decided(self, X: Any) -> tuple[Array, NDArray[np.int64]]:
+        """Return decision values and class codes for rows that were read."""
         if not isinstance(self._X, CSR) and sp.issparse(X) != sp.issparse(self._X):
             X = X.toarray() if sp.issparse(X) else sp.csr_array(X)
         if X.shape == self._X.shape and same(X, self._X):
@@ -254,6 +270,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
             if W.ndim == 2 and W.shape[1] > 0:
                 validate_data(self, X, skip_check_array=True)  # names and number of columns
             return as_float(W) if W.dtype.kind in "biuf" else W
+        if not reset and hasattr(self, "feature_names_in_"):
+            X = by_name(X, self.feature_names_in_)
         with np.errstate(over="ignore", invalid="ignore"):  # it adds all numbers up, to find NaN
             points = validate_data(
                 self,
@@ -264,7 +282,13 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
                 ensure_min_samples=2 if reset else 1,
                 copy=reset,  # predict compares with what was fitted, whatever becomes of X
             )
-        return as_float(points)
+        return self._measured(as_float(points))
+
+    def _measured(self, X: Any) -> Any:
+        """Return points as distances see them: standardised, of length 1 for cosines."""
+        if self._scaling is not None:
+            X = self._scaling.applied(X)
+        return unit_rows(X) if self.metric == "cosine" else X
 
     def _read_csr(self, X: CSR, reset: bool) -> CSR:
         if self.affinity != "precomputed":

@@ -8,6 +8,9 @@ _SHARED = """affinity : {"knn", "rbf", "precomputed"} or callable, default="knn"
         weight matrix; a function ``kernel(A, B)`` returns the matrix of ``k(a, b)``.
     n_neighbors : int, default=None
         Neighbours of "knn". None: 10, or all other points if there are fewer.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        How "knn" and "rbf" compare points. "cosine": rows are divided by their length first, so
+        that only directions count; a row of zeros is refused.
     sigma : float, default=None
         Width of "rbf". None: the median distance to the 7th nearest neighbour.
     scale : float, default=2.0

@@ -80,6 +80,7 @@ class ZhouGC(_Tuned):
         scale: float = 2.0,
         self_loops: bool = True,
         n_neighbors: int | None = None,
+        metric: str = "euclidean",
         ann: bool | str = "auto",
         landmarks: int | None = None,
         unlabeled: object = None,
@@ -90,6 +91,7 @@ class ZhouGC(_Tuned):
         self.scale = scale
         self.self_loops = self_loops
         self.n_neighbors = n_neighbors
+        self.metric = metric
         self.ann = ann
         self.landmarks = landmarks
         self.unlabeled = unlabeled
@@ -176,6 +178,7 @@ class BelkinGC(_Tuned):
         scale: float = 2.0,
         self_loops: bool = True,
         n_neighbors: int | None = None,
+        metric: str = "euclidean",
         ann: bool | str = "auto",
         landmarks: int | None = None,
         unlabeled: object = None,
@@ -187,6 +190,7 @@ class BelkinGC(_Tuned):
         self.scale = scale
         self.self_loops = self_loops
         self.n_neighbors = n_neighbors
+        self.metric = metric
         self.ann = ann
         self.landmarks = landmarks
         self.unlabeled = unlabeled

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -22,16 +22,18 @@ from robustgc.experiments.own import (
     drawn,
     trial,
 )
+from robustgc.features import check_metric, unit_rows
 from robustgc.io.graph_files import read_graph
 from robustgc.io.named import NamedGraph
 from robustgc.io.objects import named_graph
 from robustgc.io.opening import InputError, replacing
-from robustgc.io.point_files import NamedPoints
+from robustgc.io.point_columns import NamedPoints
 from robustgc.io.writing import write_table
 from robustgc.labels import encode
+from robustgc.point_fits import points_of, standardisation
 from robustgc.report.compare_page import FILES, Sheet, render, summary
 from robustgc.reporting import installed
-from robustgc.result import labels_of, marker_of, points_of
+from robustgc.result import labels_of, marker_of
 from robustgc.weights import check_weights
 
 SIZES, NOISE = (1, 2, 5, 10, 20), (0, 20, 40)  # percent
@@ -123,6 +125,8 @@ def compare(
     points: Any = None,
     affinity: str = "knn",
     n_neighbors: int | None = None,
+    metric: str = "euclidean",
+    scaling: str | None = None,
     ignore_unknown: bool = False,
     unlabelled: str | Sequence[Any] | None = None,
     models: Sequence[str] | None = None,
@@ -142,8 +146,10 @@ def compare(
         The true labels, as the labels of `robustgc.classify`. Nodes without one are not counted.
     points : array, table or path, default=None
         Points instead of a graph, a row each.
-    affinity, n_neighbors
+    affinity, n_neighbors, metric
         The graph of the points.
+    scaling : {None, "standard", "none"}
+        Whether the columns of the points are standardised, as in `robustgc.classify`.
     ignore_unknown : bool
         Leave out labels of nodes that are not in the graph.
     unlabelled : str, sequence of str or None
@@ -171,6 +177,9 @@ def compare(
     chosen = check_options(models, sizes, noise, repeats, seed, with_points=points is not None)
     known, notes, y = _read(graph, points, truth, ignore_unknown, unlabelled)
     labels = encode(y, n_nodes=len(y), **marker_of(truth, unlabelled))
+    if isinstance(known, NamedPoints):
+        known, more = _measured(known, affinity, metric, scaling)
+        notes = (*notes, *more)
     problem = _problem(known, labels.codes, affinity, n_neighbors)
     counted, left_out = counts(labels.codes, sizes)
     noise = list(dict.fromkeys(noise))
@@ -229,14 +238,26 @@ def _read(
     if truth is None:
         raise InputError("Pass truth: a mapping from node to label, or the path of a table.")
     if points is not None:
-        found = points if isinstance(points, NamedPoints) else points_of(points)
+        found = points_of(points, truth)
+        column = found.labels if isinstance(truth, str) else None
         nodes = NamedGraph(np.zeros((0, 0)), found.names)
-        y, notes = labels_of(truth, nodes, ignore, unlabelled=unlabelled)
-        return found, notes, y
+        given = truth if column is None else column
+        y, notes = labels_of(given, nodes, ignore, unlabelled=unlabelled)
+        return found, (*found.notes, *notes), y
     path = isinstance(graph, str | Path)
     known = read_graph(Path(graph)) if path else named_graph(graph)
     y, notes = labels_of(truth, known, ignore, unlabelled=unlabelled)
     return known, (*known.notes, *notes), y
+
+
+def _measured(
+    points: NamedPoints, affinity: str, metric: str, scaling: str | None
+) -> tuple[NamedPoints, tuple[str, ...]]:
+    """Return points as distances see them, once for all models; and what to say of it."""
+    check_metric(metric, affinity)
+    standard, notes = standardisation(points, scaling, affinity, metric)
+    X = points.X if standard is None else standard.applied(points.X)
+    return replace(points, X=unit_rows(X) if metric == "cosine" else X), notes
 
 
 def _problem(known: Any, codes: Any, affinity: str, n_neighbors: int | None) -> Problem:

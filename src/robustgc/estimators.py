@@ -111,6 +111,7 @@ class RobustGC(RankedClassifier):
         scale: float = 2.0,
         self_loops: bool = True,
         n_neighbors: int | None = None,
+        metric: str = "euclidean",
         ann: bool | str = "auto",
         landmarks: int | None = None,
         unlabeled: object = None,
@@ -136,6 +137,7 @@ class RobustGC(RankedClassifier):
         self.scale = scale
         self.self_loops = self_loops
         self.n_neighbors = n_neighbors
+        self.metric = metric
         self.ann = ann
         self.landmarks = landmarks
         self.unlabeled = unlabeled

@@ -26,7 +26,8 @@ from robustgc.io.limits import allowing
 from robustgc.io.named import NamedGraph, by_number
 from robustgc.io.objects import as_names, named_graph
 from robustgc.io.opening import InputError, replacing
-from robustgc.io.point_files import NamedPoints, named_points, read_points
+from robustgc.io.point_columns import NamedPoints
+from robustgc.point_fits import fit_points, in_order, points_of, scaling_notes
 from robustgc.saving.model import load as load_model
 from robustgc.saving.model import save
 
@@ -132,14 +133,17 @@ class Result:
         return answer_columns(self.names, clf._labels, clf._answer, size_of(f), doubts)
 
     def predicted(self, points: NamedPoints) -> dict[str, Any]:
-        """Return the answers for new points as columns; `valid`: whether the model reaches them."""
+        """Return the answers for new points as columns; `valid`: whether the model reaches them.
+
+        Columns are matched to those of the fit by name; where either has none, by their order.
+        """
         clf = self.estimator
         if clf.affinity == "precomputed":
             raise InputError(
                 "The model was fitted on a graph, so it has no answer for new points. Fit with "
                 "points, or add the new nodes to the graph and classify again."
             )
-        f, codes = clf._decisions(points.X)
+        f, codes = clf._decided(clf._measured(in_order(points, self.features, clf.n_features_in_)))
         return {
             "node": points.names,
             "label": class_names(codes, clf.classes_),
@@ -147,6 +151,12 @@ class Result:
             **value_columns(f, clf.classes_),
             "valid": codes >= 0,
         }
+
+    @property
+    def features(self) -> tuple[str, ...] | None:
+        """The names of the columns that the model was fitted on; None: they had none."""
+        names = getattr(self.estimator, "feature_names_in_", None)
+        return None if names is None else tuple(names.tolist())
 
     def to_frame(self) -> Any:
         """Return `columns` in the frame library of the graph or labels; pandas if there is none."""
@@ -199,7 +209,7 @@ class Result:
         from robustgc.reporting import findings
 
         found = findings(self.estimator, self.names, self._issues, title, command)
-        page = render(replace(found, run=self.run))
+        page = render(replace(found, run=self.run, notes=self.notes))
         with replacing(Path(path)) as file:
             file.write(page.encode("utf-8"))
 
@@ -217,6 +227,8 @@ def classify(
     labels: Any = None,
     *,
     points: Any = None,
+    id: str | None = None,
+    scaling: str | None = None,
     weight: str | None = None,
     symmetrise: str | None = None,
     ignore_unknown: bool = False,
@@ -238,9 +250,17 @@ def classify(
         an ``edge_index`` of shape (2, edges), a `CSR`, or the path of a graph file.
     labels : mapping, Series, table, list, str or path
         From node to label, or an entry per node (None: no label), or the name of a node attribute
-        of the graph, or the path of a table with columns node and label.
+        of the graph, or of a column of the points, or the path of a table with columns node and
+        label.
     points : array, table or path, default=None
-        Points instead of a graph, a row each.
+        Points instead of a graph, a row each. Columns of text are left out.
+    id : str or None
+        The column of the points with their names. None: one with a usual name (id, node, name), or
+        the index of a frame, or else row numbers from 0.
+    scaling : {None, "standard", "none"}
+        "standard": every column of the points is standardised to mean 0 and deviation 1, here and
+        in all that the fitted model answers later. None: so for the Euclidean metric with "knn" and
+        "rbf", and not for cosines and kernels of your own.
     weight : str or None
         Name of the edge attribute, or column, with the weights; None: ``weight``, or another usual
         name, which is told in `Result.notes`.
@@ -279,14 +299,17 @@ def classify(
     columns = {"node": node_column, "label": label_column, "sheet": label_sheet}
     if points is not None:
         with allowing(max_size):
-            found = points if isinstance(points, NamedPoints) else points_of(points, sheet)
-            unlinked = NamedGraph(np.zeros((0, 0)), found.names)
-            table = table_of(labels, unlinked, **columns)
+            known_points = points_of(points, labels, id, sheet)
+            unlinked = NamedGraph(np.zeros((0, 0)), known_points.names)
+            column = known_points.labels if isinstance(labels, str) else None
+            table = table_of(labels, unlinked, **columns) if column is None else column
             y, notes = labels_of(table, unlinked, ignore_unknown, unlabelled=unlabelled)
-        fitted = RobustGC(**options).fit(found.X, y)
-        reviewed = _reviewed(table, found.names, unlabelled)
-        told, home = (*found.notes, *notes), _home(points, labels)
-        return Result(fitted, found.names, told, home, reviewed)
+        fitted, more = fit_points(known_points, y, scaling, options)
+        told, home = (*known_points.notes, *more, *notes), _home(points, labels)
+        reviewed = _reviewed(table, known_points.names, unlabelled)
+        return Result(fitted, known_points.names, told, home, reviewed)
+    if id is not None or scaling is not None:
+        raise InputError("id= and scaling= are for points=; a graph has neither.")
     with allowing(max_size):
         known = (
             read_graph(Path(graph), weight=weight, symmetrise=symmetrise, sheet=sheet)
@@ -309,15 +332,10 @@ def load(path: str | Path) -> Result:
         Of the folder or .zip.
     """
     found = load_model(path)
-    nodes = found.estimator._X.shape[0]
+    fitted = found.estimator
+    nodes = fitted._X.shape[0]
     names = np.arange(nodes) if found.names is None else as_names(found.names)
-    return Result(found.estimator, names)
-
-
-def points_of(points: Any, sheet: str | None = None) -> NamedPoints:
-    """Read points from a file or an object."""
-    path = isinstance(points, str | Path)
-    return read_points(Path(points), sheet=sheet) if path else named_points(points)
+    return Result(fitted, names, scaling_notes(fitted))
 
 
 def labels_of(

@@ -64,6 +64,8 @@ class Fit:
             found["landmarks"] = pick(rng, n // 2, n, n + 1, 2, 0, -3, 1.5, "x", True)
         if chance(rng, 0.05):
             found["ann"] = pick(rng, True, False, "never", None)
+        if chance(rng, 0.15):
+            found["metric"] = pick(rng, "cosine", "cosine", "cosine", "euclidean", "taxi", None)
         if chance(rng, 0.03):
             found["affinity"] = pick(rng, "cube", None, 7, "precomputed", np.zeros(3), print)
         return found

@@ -43,7 +43,7 @@ def classify(
 
       robustgc classify edges.csv --labels labels.csv -o predictions.csv --report report.html
 
-      robustgc classify --points iris.csv --labels labels.csv --id flower -k 10
+      robustgc classify --points iris.csv --label-column species --id flower -k 10
 
       mpiexec -n 4 robustgc classify graph --labels labels.csv -o predictions --engine mpi
     """

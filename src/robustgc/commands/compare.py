@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from robustgc.commands import shared
+from robustgc.commands import point_options, shared
 from robustgc.commands.errors import WRONG_USAGE
 from robustgc.commands.shared import Question, asking
 
@@ -118,7 +118,7 @@ def _compared(asked: Question, options: dict[str, Any], quiet: bool) -> Any:
 
     inputs, truth = shared.read(asked)
     if asked.points is not None:
-        inputs |= {"affinity": asked.affinity, "n_neighbors": asked.neighbours}
+        inputs |= point_options.model_options(asked)
     bars = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
             TimeRemainingColumn())  # fmt: skip
     hidden = quiet or not sys.stderr.isatty()

@@ -1,11 +1,11 @@
 """`robustgc predict`: a saved model on new points."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from robustgc.commands import shared
+from robustgc.commands import point_options, shared
 from robustgc.commands.file_options import Sheet
 
 
@@ -17,8 +17,8 @@ def predict(
         Path, typer.Option("--model", "-m", help="What `robustgc classify --save` wrote.")
     ],
     output: shared.Output = None,
-    identity: shared.Identity = None,
-    columns: shared.Columns = None,
+    identity: point_options.Identity = None,
+    columns: point_options.Columns = None,
     sheet: Sheet = None,
     max_size: shared.MaxSize = None,
     excel: shared.Excel = False,
@@ -27,7 +27,8 @@ def predict(
     """Give a label to new points with a saved model.
 
     One row per point: node, label, probability, decision value or a score per class, and valid:
-    whether the model reaches the point at all. A point far from all others has no label.
+    whether the model reaches the point at all. A point far from all others has no label. Columns
+    are matched to those of the model by name, in any order.
     """
     shared.check_excel(excel, output)
     with shared.guarded(max_size, quiet):
@@ -38,8 +39,10 @@ def predict(
         if output is not None:
             check_table(output)
         known = load(model)
-        chosen = columns.split(",") if columns else None
-        new = read_points(points, name=identity, columns=chosen, sheet=sheet)
+        chosen = point_options.column_list(columns)
+        new = read_points(points, name=identity, columns=chosen, sheet=sheet, model=known.features)
+        for note in (*new.notes, *_order_note(known, new)):
+            shared.say(f"note: {note}", quiet)
         found = known.predicted(new)
         if output is not None:
             write_table(output, found, excel=excel)
@@ -47,3 +50,14 @@ def predict(
             print_table(found, excel=excel)
         valid = int(found["valid"].sum())
         shared.say(f"{valid} of {len(new.X)} points have a label.", quiet)
+
+
+def _order_note(known: Any, new: Any) -> list[str]:
+    """Say that the order of columns is trusted, where names cannot match them."""
+    if known.features is None and known.estimator.affinity != "precomputed":
+        return ["the model has no names of columns, so new points must have its order of columns"]
+    if known.features is not None and not new.header:
+        from robustgc.quoting import listed
+
+        return [f"the points have no header; their columns are taken as {listed(known.features)}"]
+    return []

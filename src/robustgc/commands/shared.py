@@ -19,11 +19,12 @@ from typing import Annotated, Any, NoReturn, get_type_hints
 import typer
 from rich.console import Console
 
+from robustgc.commands import point_options
 from robustgc.commands.errors import WRONG_INPUT, WRONG_USAGE, described
 from robustgc.commands.file_options import FILES_PANEL, LABELS_PANEL, PIPE, LabelSheet, Sheet
 
 # Where `--help` shows an option: what most people need stands first, without a heading of its own.
-GRAPH_PANEL, POINTS_PANEL, MODEL_PANEL = "How the graph is read", "Points", "The model"
+GRAPH_PANEL, MODEL_PANEL = "How the graph is read", "The model"
 
 Edges = Annotated[
     Path | None,
@@ -38,12 +39,6 @@ Labels = Annotated[
     str | None,
     typer.Option(
         "--labels", "-l", help="A table (node, label), or the name of a node attribute of EDGES."
-    ),
-]
-Points = Annotated[
-    Path | None,
-    typer.Option(
-        help="Points instead of EDGES: .csv .parquet .feather .jsonl .xlsx .npy .npz, a row each."
     ),
 ]
 Source = Annotated[
@@ -78,7 +73,10 @@ NodeColumn = Annotated[
 ]
 LabelColumn = Annotated[
     str | None,
-    typer.Option(rich_help_panel=LABELS_PANEL, help="Column of LABELS with the label."),
+    typer.Option(
+        rich_help_panel=LABELS_PANEL,
+        help="Column of LABELS, or without LABELS of POINTS, with the label.",
+    ),
 ]
 Unlabelled = Annotated[
     list[str] | None,
@@ -89,23 +87,6 @@ Unlabelled = Annotated[
         help="Label that means none, instead of -1 NA NaN None null N/A ? - and the like; may be "
         'repeated. "" alone: only empty cells.',
     ),
-]
-Identity = Annotated[
-    str | None,
-    typer.Option("--id", rich_help_panel=POINTS_PANEL, help="Column of POINTS with their names."),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        rich_help_panel=POINTS_PANEL, help="Columns of POINTS that count, separated by commas."
-    ),
-]
-Affinity = Annotated[
-    str, typer.Option(rich_help_panel=POINTS_PANEL, help="Graph of the points: knn or rbf.")
-]
-Neighbours = Annotated[
-    int | None,
-    typer.Option("-k", min=1, rich_help_panel=POINTS_PANEL, help="Neighbours of a point (knn)."),
 ]
 Eta = Annotated[
     float | None,
@@ -197,16 +178,18 @@ class Question(GraphQuestion):
     """A graph, or points, with labels; every field is an option of the commands that ask."""
 
     labels: Labels = None
-    points: Points = None
+    points: point_options.Points = None
     ignore_unknown: IgnoreUnknown = False
     node_column: NodeColumn = None
     label_column: LabelColumn = None
     unlabelled: Unlabelled = None
     label_sheet: LabelSheet = None
-    identity: Identity = None
-    columns: Columns = None
-    affinity: Affinity = "knn"
-    neighbours: Neighbours = None
+    identity: point_options.Identity = None
+    columns: point_options.Columns = None
+    affinity: point_options.Affinity = "knn"
+    neighbours: point_options.Neighbours = None
+    metric: point_options.Metric = "euclidean"
+    scaling: point_options.Scaling = None
 
 
 @dataclass(frozen=True)
@@ -269,7 +252,7 @@ def answered(asked: Question, quiet: bool) -> Answered:
             options[name] = value
     inputs, labels = read(asked)
     if asked.points is not None:
-        options |= {"affinity": asked.affinity, "n_neighbors": asked.neighbours}
+        options |= point_options.model_options(asked)
     reading = time.perf_counter() - start
     options |= {"ignore_unknown": asked.ignore_unknown, "unlabelled": asked.unlabelled or None}
     result = classify(**inputs, labels=labels, **options)
@@ -279,14 +262,12 @@ def answered(asked: Question, quiet: bool) -> Answered:
 def read(asked: Question) -> tuple[dict[str, Any], Any]:
     """Read the files: the graph or points by the name of the argument, and the labels."""
     from robustgc.io.label_files import read_labels
-    from robustgc.io.point_files import read_points
 
     if asked.points is not None:
-        chosen = asked.columns.split(",") if asked.columns else None
-        known: Any = read_points(
-            asked.points, name=asked.identity, columns=chosen, sheet=asked.sheet
-        )
+        known: Any = point_options.read_points(asked)
         inputs = {"points": known}
+        if asked.labels is None:
+            return inputs, known.labels
     else:
         known = asked.graph()
         inputs = {"graph": known}
@@ -315,17 +296,19 @@ def check_usage(asked: Question) -> None:
     """Refuse options that do not go together."""
     if (asked.edges is None) == (asked.points is None):
         stop("give either EDGES or --points, one of the two.", WRONG_USAGE)
-    if asked.labels is None:
-        stop("give --labels, a table of nodes and their labels.", WRONG_USAGE)
+    if asked.labels is None and (asked.points is None or asked.label_column is None):
+        stop(
+            "give --labels, a table of nodes and their labels; or, for --points that have a column "
+            "with the labels, --label-column.",
+            WRONG_USAGE,
+        )
     if [str(asked.edges), str(asked.points), asked.labels].count(PIPE) > 1:
         stop("standard input (-) has one table; name a file for the other one.", WRONG_USAGE)
     of_edges = [asked.source, asked.target, asked.weight, asked.symmetrise]
     if asked.points is not None and any(option is not None for option in of_edges):
         stop("--source, --target, --weight and --symmetrise are for EDGES.", WRONG_USAGE)
-    if asked.points is None and (asked.identity, asked.columns) != (None, None):
-        stop("--id and --columns are for --points.", WRONG_USAGE)
-    if asked.affinity not in ("knn", "rbf"):
-        stop(f"--affinity {asked.affinity} is unknown; choose knn or rbf.", WRONG_USAGE)
+    if reason := point_options.wrong_usage(asked):
+        stop(reason, WRONG_USAGE)
     eta = getattr(asked, "eta", None)
     if eta is not None and not 0 < eta < 1:
         stop(f"--eta {eta:g} is not strictly between 0 and 1.", WRONG_USAGE)

@@ -1,34 +1,33 @@
-"""Points from CSV, Parquet, .npy and .npz: a row per point, with its name."""
+"""Points from CSV, Parquet, .npy, .npz, arrays and frames: a row per point, with its name."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robustgc.features import column_names
 from robustgc.io import tables
 from robustgc.io.arrays import read_array, read_arrays
 from robustgc.io.arrow_objects import arrow_table, is_table
 from robustgc.io.arrow_tables import TYPED, read_typed
 from robustgc.io.inner_files import notes_of
 from robustgc.io.opening import InputError, check_file, kind
+from robustgc.io.point_columns import (
+    NAME,
+    Choice,
+    NamedPoints,
+    Table,
+    check_names,
+    check_values,
+    kind_in_arrow,
+    kind_of,
+    roles,
+)
 from robustgc.io.reasons import line_of
 from robustgc.io.sources import source
-from robustgc.quoting import quoted, short
-
-NAME = ("id", "node", "name", "node_id", "point", "index")
-
-
-@dataclass(frozen=True)
-class NamedPoints:
-    """Points, what the user calls them, and the columns they have."""
-
-    X: NDArray[np.float64]
-    names: NDArray[Any]
-    columns: tuple[str, ...]
-    notes: tuple[str, ...] = ()
+from robustgc.quoting import short
 
 
 def read_points(
@@ -37,6 +36,8 @@ def read_points(
     name: str | None = None,
     columns: Sequence[str] | None = None,
     sheet: str | None = None,
+    label: str | None = None,
+    model: Sequence[str] | None = None,
 ) -> NamedPoints:
     """Read points.
 
@@ -49,126 +50,94 @@ def read_points(
         The column with the names of the points. None: one with a usual name (id, node, name), or
         else row numbers from 0.
     columns : sequence of str or None
-        The columns that count; None: all others.
+        The columns that count; None: all others with numbers.
     sheet : str or None
         Which sheet of a spreadsheet; None: the first that is not empty.
+    label : str or None
+        The column with the labels, if they stand in the same table.
+    model : sequence of str or None
+        The columns that a model was fitted on: they are found by name, and others left out.
     """
     path = source(path, sheet)
     check_file(path)
+    choice = Choice(name, label, columns, model)
     ending = kind(path)
     if ending in (".npy", ".npz"):
-        return _numpy(path, name, columns)
+        return _numpy(path, choice)
     if ending in TYPED:
-        table = read_typed(path)
-        names = table.column_names
-        values = {k: table.column(k) for k in range(table.num_columns)}
-        return _points(path, names, values, name, columns, lambda k: f"{path}, row {k + 1}")
+        return _of_arrow(read_typed(path), str(path), f"{path}, row", choice)
     if ending not in tables.TEXT:
         known = ", ".join([*tables.TEXT, *TYPED, ".xlsx", ".npy", ".npz"])
         raise InputError(
             f"{path}: points come as {known}, not as {ending or 'a file without an ending'}. "
             "Rename or convert it."
         )
-    return replace(_text(path, name, columns), notes=notes_of(path))
+    points = _text(path, choice)
+    return replace(points, notes=(*notes_of(path), *points.notes))
 
 
-def _text(path: Path, name: str | None, columns: Sequence[str] | None) -> NamedPoints:
+def _text(path: Path, choice: Choice) -> NamedPoints:
     import pyarrow as pa
 
-    look = tables.layout(path, NAME[:3], True if name or columns else None)
+    words = (*NAME[:3], *(word.lower() for word in choice.model or ()))
+    look = tables.layout(path, words, True if choice.by_user else None)
     names = look.names or tuple(f"column {k + 1}" for k in range(look.width))
-    label, chosen = _choice(path, names, name, columns)
-    types = {k: pa.float64() for k in chosen}
-    if label is not None:
-        types[label] = pa.string()
-    chunks = tables.read(path, look, types)
-    values = {k: pa.chunked_array(c, types[k]) for k, c in zip(types, chunks, strict=True)}
+    parts = roles(str(path), names, choice, look.names is not None)
+    kinds = {k: kind_of(r[k] for r in look.sample if len(r) > k) for k in parts.features}
+    # Text among columns that were named is refused by the reader, with its line.
+    types = {k: pa.string() for k in (parts.name, parts.label) if k is not None}
+    for k, what in kinds.items():
+        number = what == "number" or (what == "text" and parts.exact)
+        types[k] = pa.float64() if number else pa.string()
+    chunks = tables.read(path, look, types, _encoded)
+    values = {k: _joined(c, types[k]) for k, c in zip(types, chunks, strict=True)}
 
     def row(k: int) -> str:
         return f"{path}, line {line_of(path, look.skipped, k)}"
 
-    return _points(path, names, values, name, columns, row)
+    table = Table(path, names, values, kinds, row, look.names is not None, look.skipped)
+    return table.points(parts)
 
 
-def _choice(
-    path: Path, names: Sequence[str], name: str | None, columns: Sequence[str] | None
-) -> tuple[int | None, list[int]]:
-    try:
-        label = tables.column(names, name, NAME, -1)
-        chosen = [tables.column(names, wanted, (), 0) for wanted in columns or ()]
-    except InputError as error:
-        raise InputError(f"{path}: {error}.") from None
-    rest = [k for k in range(len(names)) if k != label]
-    if not (chosen or rest):
-        raise InputError(f"{path} has names and no columns with numbers. Add some.")
-    return (None if label < 0 else label), chosen or rest
+def _encoded(chunk: Any) -> Any:
+    """Return text with every distinct one stored once, where most are there twice or more."""
+    if str(chunk.type) == "double":
+        return chunk
+    encoded = chunk.dictionary_encode()
+    return encoded if 2 * len(encoded.dictionary) <= len(chunk) else chunk
 
 
-def _points(
-    path: Path,
-    names: Sequence[str],
-    values: dict[int, Any],
-    name: str | None,
-    columns: Sequence[str] | None,
-    row: Callable[[int], str],
-) -> NamedPoints:
+def _joined(chunks: list[Any], kind: Any) -> Any:
+    """Return the chunks of a column as one; text as numbers of texts only where all chunks are."""
     import pyarrow as pa
 
-    label, chosen = _choice(path, names, name, columns)
-    X = np.empty((len(next(iter(values.values()))), len(chosen)))
-    for j, k in enumerate(chosen):
-        try:
-            X[:, j] = values[k].cast(pa.float64(), safe=False).to_numpy()
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise InputError(
-                f"{path}: column {quoted(names[k])} holds {values[k].type}, not numbers. Choose "
-                "columns with --columns, or name the one with the points' names with --id."
-            ) from None
-    check_values(X, [names[k] for k in chosen], str(path), row)
-    if label is None:
-        return NamedPoints(X, np.arange(len(X)), tuple(names[k] for k in chosen))
-    found = np.array(values[label].to_pylist(), dtype=object)
-    _check_names(found, row)
-    return NamedPoints(X, found, tuple(names[k] for k in chosen))
+    if len({chunk.type for chunk in chunks}) == 1:
+        return pa.chunked_array(chunks).unify_dictionaries()
+    return pa.chunked_array([chunk.cast(kind) for chunk in chunks], kind)
 
 
-def check_values(
-    X: NDArray[np.float64],
-    names: Sequence[str],
-    where: str,
-    row: Callable[[int], str] | None = None,
-) -> None:
-    """Refuse values that are missing or not finite, with their place; and no values at all."""
-    if not X.size:
+def _of_arrow(
+    table: Any, where: str, row: str, choice: Choice, header: bool = True, index: Any = None
+) -> NamedPoints:
+    """Read the points of an Arrow table.
+
+    `row` is what messages call one, before its number; `index` has the names of the rows, where
+    these stand beside the table.
+    """
+    names = table.column_names
+    parts = roles(where, names, choice, header)
+    values = {k: table.column(k) for k in range(table.num_columns)}
+    kinds = {k: kind_in_arrow(values[k]) for k in parts.features}
+    return Table(
+        where, names, values, kinds, lambda k: f"{row} {k + 1}", header, index=index
+    ).points(parts)
+
+
+def _numpy(path: Path, choice: Choice) -> NamedPoints:
+    if choice.by_user:
         raise InputError(
-            f"{where}: the points have shape {X.shape}. Give a row or more, with a column or more."
+            f"{path}: an array has no named columns; leave out --id, --columns and --label-column."
         )
-    bad = np.argwhere(~np.isfinite(X))
-    if len(bad):
-        i, j = bad[0]
-        what = "missing" if np.isnan(X[i, j]) else "infinite"
-        raise InputError(
-            f"{row(int(i)) if row else f'{where}, row {i + 1}'}, column {quoted(names[j])}: the "
-            f"value is {what} ({len(bad)} such in all). Fill in the values, or leave out such rows "
-            "or columns (--columns)."
-        )
-
-
-def _check_names(names: NDArray[Any], row: Callable[[int], str]) -> None:
-    seen: dict[str, int] = {}
-    for k, name in enumerate(names.tolist()):
-        if name is None or name == "":
-            raise InputError(f"{row(k)}: a point without a name. Name it.")
-        if (first := seen.setdefault(str(name), k)) != k:
-            raise InputError(
-                f"{row(k)}: the name {quoted(name)} is that of {row(first)} too. Names must "
-                "differ; without a column of names rows are numbered from 0."
-            )
-
-
-def _numpy(path: Path, name: str | None, columns: Sequence[str] | None) -> NamedPoints:
-    if name or columns:
-        raise InputError(f"{path}: an array has no named columns; leave out --id and --columns.")
     try:
         arrays = {"X": read_array(path)} if kind(path) == ".npy" else read_arrays(path)
     except InputError:
@@ -195,41 +164,44 @@ def _numpy(path: Path, name: str | None, columns: Sequence[str] | None) -> Named
         raise InputError(
             f"{path} has names of shape {names.shape} for {len(X)} points; give one each."
         )
-    _check_names(names, lambda k: f"{path}, row {k + 1}")
-    return NamedPoints(X, names if names.dtype.kind in "iu" else names.astype(object), labels)
+    check_names(names, lambda k: f"{path}, row {k + 1}")
+    names = names if names.dtype.kind in "iu" else names.astype(object)
+    return NamedPoints(X, names, labels, header=False)
 
 
-def named_points(points: Any) -> NamedPoints:
-    """Read points from an array, or a table: of pandas, or one that speaks the Arrow C stream."""
+def named_points(points: Any, *, name: str | None = None, label: str | None = None) -> NamedPoints:
+    """Read points from an array, or a table: of pandas, or one that speaks the Arrow C stream.
+
+    Parameters
+    ----------
+    points : array or table
+    name, label : str or None
+        The columns of a table with the names of the points, and with their labels.
+    """
     home = type(points).__module__.split(".")[0]
-    if home == "pandas":
-        names, index = list(map(str, points.columns)), points.index.to_numpy()
-        X = np.asarray(points, dtype=np.float64)
-    elif is_table(points):
-        table = arrow_table(points, "The points")
-        names, index = table.column_names, np.arange(table.num_rows)
-        X = _floats(table)
-    else:
-        X = np.asarray(points, dtype=np.float64)
-        names = [f"column {k + 1}" for k in range(X.shape[1])] if X.ndim == 2 else []
-        index = np.arange(len(X))
+    if home == "pandas" or is_table(points):
+        return _of_frame(points, home, Choice(name, label))
+    if name is not None or label is not None:
+        raise InputError("An array has no named columns; pass a frame, or leave out their names.")
+    X = np.asarray(points, dtype=np.float64)
     if X.ndim != 2:
         raise InputError(f"The points have shape {X.shape}; give a row each.")
+    names = tuple(f"column {k + 1}" for k in range(X.shape[1]))
     check_values(X, names, "The points")
-    return NamedPoints(X, index if index.dtype.kind in "iu" else index.astype(object), tuple(names))
+    return NamedPoints(X, np.arange(len(X)), names, header=False)
 
 
-def _floats(table: Any) -> NDArray[np.float64]:
-    """Return the columns of an Arrow table as numbers, NaN where they are missing."""
-    import pyarrow as pa
+def _of_frame(frame: Any, home: str, choice: Choice) -> NamedPoints:
+    table = arrow_table(frame, "The points")
+    named = home not in ("pandas", "polars", "pyarrow") or column_names(frame) is not None
+    index = _index(frame) if home == "pandas" and choice.name is None else None
+    return _of_arrow(table, "The points", "The points, row", choice, named, index)
 
-    X = np.empty((table.num_rows, table.num_columns))
-    for k, column in enumerate(table.columns):
-        try:
-            X[:, k] = column.cast(pa.float64(), safe=False).to_numpy()
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise InputError(
-                f"The points: column {quoted(table.column_names[k])} holds {column.type}, not "
-                "numbers. Leave it out, or convert it."
-            ) from None
-    return X
+
+def _index(frame: Any) -> Any:
+    """Return the names that the index of a frame of pandas gives to the rows; None: it counts."""
+    index = frame.index
+    if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):
+        return None
+    names = index.to_numpy()
+    return names if names.dtype.kind in "iu" else names.astype(object)

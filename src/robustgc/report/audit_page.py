@@ -11,6 +11,7 @@ from robustgc.report.audit_tables import certificate, class_sizes, reproduce, su
 from robustgc.report.audit_text import count, known, name, safe, whole
 from robustgc.report.findings import Findings
 
+_NOTE = 1000  # letters of a note
 _SECTIONS = {
     "certificate": certificate,
     "classes": class_sizes,
@@ -47,9 +48,16 @@ def render(findings: Findings) -> str:
         '<meta name="referrer" content="no-referrer">'
         f"<title>{safe(findings.title)}</title><style>{STYLE}</style></head>\n<body><main>"
         f"<h1>{name(findings.title)}</h1>"
-        f'<p class="lead" id="summary">{summary(findings)}</p>\n{sections}</main>\n'
+        f'<p class="lead" id="summary">{summary(findings)}</p>{_notes(findings)}\n'
+        f"{sections}</main>\n"
         f"<script>{SCRIPT}</script></body></html>\n"
     )
+
+
+def _notes(findings: Findings) -> str:
+    """Return what was decided while the input was read, as a list."""
+    rows = "".join(f"<li><bdi>{safe(note, _NOTE)}</bdi></li>" for note in findings.notes)
+    return f'<ul class="soft" id="notes">{rows}</ul>' if rows else ""
 
 
 def _policy() -> str:

@@ -120,6 +120,8 @@ class Findings:
     date : str
     run : str
         What names the run in all its outputs.
+    notes : sequence of str
+        What the program decided for the user, or noticed, while it read.
     """
 
     title: str
@@ -150,3 +152,4 @@ class Findings:
     seeds: Mapping[str, Any] = field(default_factory=dict)
     date: str | None = None
     run: str | None = None
+    notes: Sequence[str] = ()

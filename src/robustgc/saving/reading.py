@@ -12,6 +12,7 @@ from robustgc.affinity import Affinity, Gaussian, Nearest, Precomputed
 from robustgc.audit import LabelIssues
 from robustgc.csr import CSR
 from robustgc.estimators import RobustGC
+from robustgc.features import Standardisation, check_metric
 from robustgc.kept import Kept
 from robustgc.labels import Labels
 from robustgc.quoting import quoted, short
@@ -53,6 +54,7 @@ class Reading(Checked):
             report = report if chosen is None else self._by_landmark(report, chosen, n)
         made._task = Kept(report)
         self._name_features(made, X.shape[1])
+        made._scaling = self._standardisation(made)
         made._set_fitted(answer)
         made.eta_, made.n_modes_ = self._eta(), self._n_modes()
         self.finish()
@@ -68,7 +70,9 @@ class Reading(Checked):
         return tuple(found)
 
     def _unfitted(self) -> RobustGC:
-        coded, known = self.value("parameters", dict), RobustGC().get_params(deep=False)
+        known = RobustGC().get_params(deep=False)
+        # A model that was saved before there was a choice of metrics does not name one.
+        coded = {"metric": "euclidean", **self.value("parameters", dict)}
         odd = sorted(set(coded) ^ set(known))
         if odd:
             what = "unknown" if odd[0] in coded else "missing"
@@ -77,6 +81,7 @@ class Reading(Checked):
             self.refuse(f"affinity is {short(coded['affinity'])}, no kind that can be saved")
         try:
             made = RobustGC(**{name: decoded(value) for name, value in coded.items()})
+            check_metric(made.metric, made.affinity)
             made._check_parameters()
         except (ValueError, TypeError, OverflowError) as failure:
             self.refuse(f"a parameter is not allowed: {short(failure, 300)}")
@@ -247,6 +252,15 @@ class Reading(Checked):
         if len(listed) != count or not all(type(name) is str for name in listed):
             self.refuse(f"feature_names must be {count} texts")
         made.feature_names_in_ = np.array(listed, dtype=object)
+
+    def _standardisation(self, made: RobustGC) -> Standardisation | None:
+        if not self.has("column_mean"):
+            return None
+        if made.affinity == "precomputed":
+            self.refuse("weights of a graph are not standardised", "column_mean.npy")
+        columns = (made.n_features_in_,)
+        mean = self.array("column_mean", "float64", columns)
+        return Standardisation(mean, self.array("column_deviation", "float64", columns, 0))
 
     def issues(self, n: int, classes: NDArray[Any]) -> LabelIssues | str:
         """Take the report of wrong labels, or why there is none."""

@@ -62,6 +62,9 @@ def state(
         arrays["landmarks"] = estimator._chosen
     if estimator._shares is not None:
         arrays["priors"] = estimator._shares
+    if estimator._scaling is not None:
+        arrays["column_mean"] = estimator._scaling.mean
+        arrays["column_deviation"] = estimator._scaling.deviation
     return about, arrays
 
 

@@ -1,0 +1,324 @@
+"""The columns of a table of points: which are features, names, labels, or none of these."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc.features import matched
+from robustgc.io import tables
+from robustgc.io.label_files import LabelTable
+from robustgc.io.opening import InputError
+from robustgc.io.reasons import NUMBER
+from robustgc.quoting import listed, quoted, short
+
+NAME = ("id", "node", "name", "node_id", "point", "index")
+# What pandas calls the index of a frame where the frame does not.
+_UNNAMED = re.compile(r"|Unnamed: \d+(\.\d+)*|__index_level_\d+__")
+# Numbers as people write them, so that a column of them is refused with its line, not left out.
+_LIKE_NUMBER = re.compile(r"[+-]?\s*[$€£]?\s*[\d.,][\d.,'  ]*\s*[%€$£]?")
+_NOTHING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-")
+_BOOLEAN = {"true": 1.0, "false": 0.0}
+_LOOKED_AT = 10_000  # fields that tell what a column holds
+
+
+@dataclass(frozen=True)
+class NamedPoints:
+    """Points, what the user calls them, and the columns they have.
+
+    Attributes
+    ----------
+    X : ndarray, shape (N, columns)
+    names : ndarray, shape (N,)
+    columns : tuple of str
+    header : bool
+        Whether the user has named the columns; else `columns` counts them.
+    labels : LabelTable or None
+        From a column of the same table.
+    notes : tuple of str
+        What the user should know of how the columns were read.
+    """
+
+    X: NDArray[np.float64]
+    names: NDArray[Any]
+    columns: tuple[str, ...]
+    header: bool = True
+    labels: LabelTable | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which columns are wanted for what; None: to be found out.
+
+    Attributes
+    ----------
+    name, label : str or None
+        The column with the names of the points, and that with their labels.
+    columns : sequence of str or None
+        The features that the user has named.
+    model : sequence of str or None
+        The features that a model was fitted on.
+    """
+
+    name: str | None = None
+    label: str | None = None
+    columns: Sequence[str] | None = None
+    model: Sequence[str] | None = None
+
+    @property
+    def by_user(self) -> bool:
+        """Whether the user has named a column, so that there is a header."""
+        return bool(self.name or self.label or self.columns)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the columns of a table are, by number; `exact`: the features were named one by one."""
+
+    name: int | None
+    label: int | None
+    features: list[int]
+    exact: bool
+    notes: tuple[str, ...]
+
+
+def roles(where: str, names: Sequence[str], choice: Choice, header: bool = True) -> Roles:
+    """Say what every column is, by what was named and by usual names."""
+    try:
+        known = set(choice.model or ()) | set(choice.columns or ())
+        usual = [word for word in NAME if header and word not in known]
+        name = tables.column(names, choice.name, usual, -1)
+        label = -1 if choice.label is None else tables.column(names, choice.label, (), -1)
+        chosen = [tables.column(names, wanted, (), 0) for wanted in choice.columns or ()]
+    except InputError as error:
+        raise InputError(f"{where}: {error}.") from None
+    if label >= 0 and (label in chosen or (label == name and choice.name is not None)):
+        raise InputError(
+            f"{where}: column {quoted(names[label])} holds the labels, so it is neither a feature "
+            "nor a name. Name another column."
+        )
+    name = -1 if name == label else name
+    rest = chosen or [k for k in range(len(names)) if k not in (name, label)]
+    if not rest:
+        raise InputError(f"{where} has names and no columns with numbers. Add some.")
+    notes = []
+    if name >= 0 and choice.name is None:
+        notes.append(f"column {quoted(names[name])} is taken for names of points, not a feature")
+    if choice.model is None or not header:
+        return Roles(_place(name), _place(label), rest, bool(chosen), tuple(notes))
+    features, extra = _of_model(where, names, rest, choice.model)
+    if extra:
+        notes.append(f"columns that the model does not know are left out: {listed(extra)}")
+    return Roles(_place(name), _place(label), features, True, tuple(notes))
+
+
+def _place(k: int) -> int | None:
+    return None if k < 0 else k
+
+
+def _of_model(
+    where: str, names: Sequence[str], rest: list[int], model: Sequence[str]
+) -> tuple[list[int], list[str]]:
+    try:
+        order, extra = matched([names[k] for k in rest], model)
+    except ValueError as error:
+        raise InputError(f"{where}: {error}.") from None
+    return [rest[k] for k in order], extra
+
+
+def kind_of(fields: Iterable[str]) -> str:
+    """Say whether a column of text holds numbers, booleans, or neither, by some of its fields."""
+    some = [field.strip() for field in islice(fields, _LOOKED_AT)]
+    some = [field for field in some if field.lower() not in _NOTHING]
+    if some and all(field.lower() in _BOOLEAN for field in some):
+        return "boolean"
+    numbers = sum(bool(NUMBER.fullmatch(f) or _LIKE_NUMBER.fullmatch(f)) for f in some)
+    return "number" if 2 * numbers >= len(some) else "text"
+
+
+def _held(column: Any) -> Any:
+    """Return the Arrow type of the values, also where each is stored once."""
+    import pyarrow as pa
+
+    return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+
+
+def kind_in_arrow(column: Any) -> str:
+    """Say the same of a column of an Arrow table."""
+    import pyarrow as pa
+
+    kind = _held(column)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return kind_of(field for field in column[:_LOOKED_AT].to_pylist() if field is not None)
+    plain = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
+    return "number" if pa.types.is_null(kind) or any(test(kind) for test in plain) else "text"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns that were read, as Arrow arrays by number, and how messages name their place."""
+
+    where: str | Path
+    names: Sequence[str]
+    values: Mapping[int, Any]
+    kinds: Mapping[int, str]
+    row: Callable[[int], str]
+    header: bool = True
+    skipped: int = 0  # lines of a file before its first row
+    index: NDArray[Any] | None = None  # names of the rows that stand beside the table
+
+    def points(self, roles: Roles) -> NamedPoints:
+        """Return the points: text and row numbers are no features, unless they were named."""
+        features, notes = roles.features, list(roles.notes)
+        if not roles.exact:
+            features, more = self._features(features)
+            notes += more
+        columns = tuple(self.names[k] for k in features)
+        if self.header and len(set(columns)) < len(columns):
+            twice = next(name for name in columns if columns.count(name) > 1)
+            raise InputError(
+                f"{self.where}: two columns are called {quoted(twice)}. Rename or remove one: "
+                "models know columns by their names."
+            )
+        X = np.empty((len(self.values[features[0]]), len(features)))
+        for j, k in enumerate(features):
+            X[:, j] = self._numbers(k)
+        check_values(X, columns, str(self.where), self.row)
+        names = self._names(roles.name, len(X))
+        labels = None if roles.label is None else self._labels(roles.label, names)
+        return NamedPoints(X, names, columns, self.header, labels, tuple(notes))
+
+    def _features(self, columns: list[int]) -> tuple[list[int], list[str]]:
+        """Return the columns that are neither text nor an index, and what is said of these."""
+        text = [k for k in columns if self.kinds[k] == "text"]
+        index = [k for k in columns if self.kinds[k] != "text" and self._is_index(k)]
+        out = {*text, *index}
+        if len(out) == len(columns):
+            held = [f"{quoted(self.names[k])} holds {_held(self.values[k])}" for k in text]
+            held += [f"{quoted(self.names[k])} numbers the rows" for k in index]
+            raise InputError(
+                f"{self.where}: there is no column with numbers to compare points by; column "
+                f"{short(', '.join(held))}. Add some."
+            )
+        notes = self._text_note(text) + [self._index_note(k) for k in index]
+        return [k for k in columns if k not in out], notes
+
+    def _numbers(self, k: int) -> NDArray[np.float64]:
+        import pyarrow as pa
+
+        column, kind = self.values[k], self.kinds[k]
+        column = column.cast(_held(column))
+        try:
+            if kind == "boolean" and not pa.types.is_boolean(column.type):
+                return self._truths(k, column.to_pylist())
+            numbers = column.cast(pa.float64(), safe=False).to_numpy()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise InputError(
+                f"{self.where}: column {quoted(self.names[k])} holds {column.type}, not numbers. "
+                "Choose columns with --columns, or name the one with the points' names with --id."
+            ) from None
+        return np.asarray(numbers, dtype=np.float64)
+
+    def _truths(self, k: int, fields: list[str | None]) -> NDArray[np.float64]:
+        """Return 1 for true and 0 for false."""
+        found = np.empty(len(fields))
+        for i, field in enumerate(fields):
+            word = (field or "").strip().lower()
+            if word not in _BOOLEAN and word not in _NOTHING:
+                raise InputError(
+                    f"{self.row(i)}, column {quoted(self.names[k])}: {quoted(field)} is neither "
+                    "true nor false, as the values before it are. Correct it, or leave the column "
+                    "out (--columns)."
+                )
+            found[i] = _BOOLEAN.get(word, np.nan)
+        return found
+
+    def _is_index(self, k: int) -> bool:
+        """Whether an unnamed column numbers the rows, perhaps those of a larger table."""
+        if not self.header or not _UNNAMED.fullmatch(self.names[k]):
+            return False
+        values = self._numbers(k)
+        whole = np.isfinite(values).all() and (values >= 0).all() and (values % 1 == 0).all()
+        return bool(whole) and len(np.unique(values)) == len(values) > 0
+
+    def _index_note(self, k: int) -> str:
+        values = self._numbers(k)
+        called = f" ({quoted(self.names[k])})" if self.names[k] else ""
+        return (
+            f"column {k + 1}, which has no name{called} and numbers the rows ({values[0]:.0f} to "
+            f"{values[-1]:.0f}), is no feature and is left out"
+        )
+
+    def _text_note(self, text: list[int]) -> list[str]:
+        if not text:
+            return []
+        held = []
+        for k in text:
+            column = self.values[k]
+            try:
+                many = len(column.unique())
+            except NotImplementedError:  # lists and the like
+                held.append(f"{quoted(self.names[k], 60)} (of {column.type})")
+                continue
+            about = f"{many} distinct value{'s' * (many != 1)}"
+            if many == len(column) > 1:
+                about += "; as names of the points: --id"
+            held.append(f"{quoted(self.names[k], 60)} ({about})")
+        one = len(text) == 1
+        return [
+            f"{len(text)} column{'s' * (not one)} of text {'is' if one else 'are'} left out: "
+            f"{short(', '.join(held), 600)}"
+        ]
+
+    def _names(self, k: int | None, rows: int) -> NDArray[Any]:
+        if self.index is None and k is None:
+            return np.arange(rows)
+        names = self.index
+        if names is None:
+            names = np.array(self.values[k or 0].to_pylist(), dtype=object)
+        check_names(names, self.row)
+        return names
+
+    def _labels(self, k: int, names: NDArray[Any]) -> LabelTable:
+        return LabelTable(names, self.values[k].to_pylist(), self.where, self.skipped)
+
+
+def check_values(
+    X: NDArray[np.float64],
+    names: Sequence[str],
+    where: str,
+    row: Callable[[int], str] | None = None,
+) -> None:
+    """Refuse values that are missing or not finite, with their place; and no values at all."""
+    if not X.size:
+        raise InputError(
+            f"{where}: the points have shape {X.shape}. Give a row or more, with a column or more."
+        )
+    bad = np.argwhere(~np.isfinite(X))
+    if len(bad):
+        i, j = bad[0]
+        what = "missing" if np.isnan(X[i, j]) else "infinite"
+        raise InputError(
+            f"{row(int(i)) if row else f'{where}, row {i + 1}'}, column {quoted(names[j])}: the "
+            f"value is {what} ({len(bad)} such in all). Fill in the values, or leave out such rows "
+            "or columns (--columns)."
+        )
+
+
+def check_names(names: NDArray[Any], row: Callable[[int], str]) -> None:
+    """Refuse points without a name, and two of the same."""
+    seen: dict[str, int] = {}
+    for k, name in enumerate(names.tolist()):
+        if name is None or name == "":
+            raise InputError(f"{row(k)}: a point without a name. Name it.")
+        if (first := seen.setdefault(str(name), k)) != k:
+            raise InputError(
+                f"{row(k)}: the name {quoted(name)} is that of {row(first)} too. Names must "
+                "differ; without a column of names rows are numbered from 0."
+            )

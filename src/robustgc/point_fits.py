@@ -1,0 +1,112 @@
+"""Points as users have them -> a fitted RobustGC that knows their columns and scales."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustgc.alerts import warn
+from robustgc.estimators import RobustGC
+from robustgc.features import SCALINGS, Standardisation, matched
+from robustgc.io import tables
+from robustgc.io.opening import InputError
+from robustgc.io.point_columns import NamedPoints
+from robustgc.io.point_files import named_points, read_points
+from robustgc.quoting import listed, quoted
+
+
+def points_of(
+    points: Any, labels: Any = None, name: str | None = None, sheet: str | None = None
+) -> NamedPoints:
+    """Read points from a file or an object; text as `labels` may name one of their columns."""
+    if isinstance(points, NamedPoints):
+        return points
+    label = labels if isinstance(labels, str) and not _is_file(labels) else None
+    if isinstance(points, str | Path):
+        return read_points(Path(points), name=name, label=label, sheet=sheet)
+    return named_points(points, name=name, label=label)
+
+
+def _is_file(text: str) -> bool:
+    """Whether text names a file, perhaps one that is not there."""
+    return os.path.exists(text) or Path(text).suffix.lower() in (*tables.TEXT, *tables.PARQUET)
+
+
+def fit_points(
+    points: NamedPoints, y: Any, scaling: str | None, options: dict[str, Any]
+) -> tuple[RobustGC, tuple[str, ...]]:
+    """Fit on points with their columns scaled; the model knows names and scales of them.
+
+    Returns
+    -------
+    estimator : RobustGC
+        It matches the columns of frames by name, and scales new points as those of the fit.
+    notes : tuple of str
+    """
+    clf = RobustGC(**options)
+    standard, notes = standardisation(points, scaling, clf.affinity, clf.metric)
+    clf.fit(points.X if standard is None else standard.applied(points.X), y)
+    clf._scaling = standard
+    if points.header:
+        clf.feature_names_in_ = np.array(points.columns, dtype=object)
+    return clf, notes
+
+
+def standardisation(
+    points: NamedPoints, scaling: str | None, affinity: Any, metric: object
+) -> tuple[Standardisation | None, tuple[str, ...]]:
+    """Return how the columns of points are scaled, None for as they are; and what to say of it."""
+    if scaling not in (None, *SCALINGS):
+        raise InputError(f"scaling={quoted(scaling)} is unknown; choose 'standard' or 'none'.")
+    if scaling == "none" or (isinstance(affinity, str) and affinity == "precomputed"):
+        return None, ()
+    if scaling is None and (metric != "euclidean" or callable(affinity)):
+        why = "a kernel of your own" if callable(affinity) else "cosines"
+        return None, (
+            f"columns are left as they are, for {why}; --scale standard (scaling='standard' in "
+            "Python) standardises them",
+        )
+    found = Standardisation.of(points.X)
+    return found, found.notes(points.columns)
+
+
+def scaling_notes(fitted: RobustGC) -> tuple[str, ...]:
+    """Say how a fitted model scales the columns of its points."""
+    if fitted._scaling is None:
+        return ()
+    names = getattr(fitted, "feature_names_in_", None)
+    if names is None:
+        names = [f"column {k + 1}" for k in range(fitted.n_features_in_)]
+    return fitted._scaling.notes(list(names))
+
+
+def in_order(points: NamedPoints, wanted: Sequence[str] | None, count: int) -> NDArray[np.float64]:
+    """Return the columns of new points in the order of a fit.
+
+    Parameters
+    ----------
+    points : NamedPoints
+    wanted : sequence of str or None
+        The columns of the fit. None: they had no names, so the order is trusted.
+    count : int
+        How many they are.
+    """
+    if wanted is not None and points.header:
+        try:
+            order, extra = matched(points.columns, wanted)
+        except ValueError as error:
+            raise InputError(f"The points: {error}.") from None
+        if extra:
+            warn(f"The model was not fitted on columns {listed(extra)}; they are left out.")
+        return points.X[:, order]
+    if (given := points.X.shape[1]) != count:
+        known = "" if wanted is None else f" ({listed(wanted)})"
+        raise InputError(
+            f"The points have {given} column{'s' * (given != 1)}, the model was fitted on {count}"
+            f"{known}. Give the same columns in the same order; a header with their names allows "
+            "any order."
+        )
+    return points.X
