@@ -104,9 +104,9 @@ def in_order(points: NamedPoints, wanted: Sequence[str] | None, count: int) -> N
         return points.X[:, order]
     if (given := points.X.shape[1]) != count:
         known = "" if wanted is None else f" ({listed(wanted)})"
+        cure = "--columns names them" if wanted is None else "with a header, in any order"
         raise InputError(
             f"The points have {given} column{'s' * (given != 1)}, the model was fitted on {count}"
-            f"{known}. Give the same columns in the same order; a header with their names allows "
-            "any order."
+            f"{known}. Give the same columns in the same order; {cure}."
         )
     return points.X
