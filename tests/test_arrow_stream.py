@@ -116,6 +116,9 @@ def test_what_is_no_table_is_refused(table):
             read(table)
 
 
-def test_points_of_text_are_refused():
-    with pytest.raises(InputError, match="column 'name' holds"):
-        named_points(Relation(pa.table({"x": [1.0, 2.0], "name": ["a", "b"]})))
+def test_points_of_text_are_left_out_and_named():
+    points = named_points(Relation(pa.table({"x": [1.0, 2.0], "hue": ["a", "b"]})))
+    assert points.columns == ("x",)
+    assert any("'hue' (2 distinct values" in note for note in points.notes)
+    with pytest.raises(InputError, match="no column with numbers"):
+        named_points(Relation(pa.table({"hue": ["a", "b"]})))

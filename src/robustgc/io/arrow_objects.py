@@ -30,7 +30,9 @@ def arrow_table(value: Any, where: str) -> Any:
     except Exception as error:  # of the library whose stream it is
         raise InputError(
             f"{where}, of type {type(value).__name__}, cannot be read as a table of columns "
-            f"({short(f'{type(error).__name__}: {error}')}). Pass a frame or a table."
+            f"({short(f'{type(error).__name__}: {error}')}). A table has a row each, and "
+            "columns that are all numbers, or all text, no two of the same name. Pass a "
+            "frame or a table."
         ) from error
 
 

@@ -179,7 +179,7 @@ def named_points(points: Any, *, name: str | None = None, label: str | None = No
         The columns of a table with the names of the points, and with their labels.
     """
     home = type(points).__module__.split(".")[0]
-    if home == "pandas" or is_table(points):
+    if home in ("pandas", "polars", "pyarrow") or is_table(points):  # not all of theirs are tables
         return _of_frame(points, home, Choice(name, label))
     if name is not None or label is not None:
         raise InputError("An array has no named columns; pass a frame, or leave out their names.")
