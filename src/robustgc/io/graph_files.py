@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from robustgc.csr import CSR
 from robustgc.io import edge_tables, limits, objects, tables
+from robustgc.io.dialect import Dialect
 from robustgc.io.matrices import read_matrix
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, check_file, kind, whole
@@ -33,6 +34,7 @@ def read_graph(
     target: str | None = None,
     weight: str | None = None,
     symmetrise: str | None = None,
+    dialect: Dialect | None = None,
 ) -> NamedGraph:
     """Read a graph from a file, by its ending, or from a folder that `build_csr` wrote.
 
@@ -45,13 +47,15 @@ def read_graph(
         Names of the columns of a table, and of the edge attribute of other files.
     symmetrise : {None, "mean", "max", "sum"}
         What to do where the two directions of an edge differ; None: refuse.
+    dialect : Dialect or None
+        How a text table is written, as far as the user says it.
     """
     if os.path.isdir(path):
         return _folder(path)
     ending = kind(path)
     columns = {"source": source, "target": target, "weight": weight, "symmetrise": symmetrise}
     if ending in tables.TEXT:
-        return edge_tables.read_text(path, **columns)
+        return edge_tables.read_text(path, dialect=dialect, **columns)
     if ending in tables.PARQUET:
         return edge_tables.from_arrow(tables.parquet(path), str(path), **columns)
     check_file(path)

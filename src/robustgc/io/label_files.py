@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.io import tables
+from robustgc.io.dialect import Dialect
 from robustgc.io.named import NamedGraph, positions
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.reasons import line_of
@@ -32,15 +34,23 @@ class LabelTable:
     ) -> None:
         self.nodes, self.labels, self.where, self._skipped = nodes, labels, where, skipped
         self.headless = headless  # no header was found: the first row may be one
+        self.dialect = Dialect()
+        self.notes: tuple[str, ...] = ()  # how the file was read
 
     def row(self, k: int) -> str:
         """Name a row, that of a text file by its line."""
         if isinstance(self.where, Path):
-            return f"line {line_of(self.where, self._skipped, k)}"
+            return f"line {line_of(self.where, self._skipped, k, self.dialect)}"
         return f"row {k + 1}"
 
 
-def read_labels(path: Path, *, node: str | None = None, label: str | None = None) -> LabelTable:
+def read_labels(
+    path: Path,
+    *,
+    node: str | None = None,
+    label: str | None = None,
+    dialect: Dialect | None = None,
+) -> LabelTable:
     """Read a table with a row per label: the node and its class."""
     import pyarrow as pa
 
@@ -54,7 +64,9 @@ def read_labels(path: Path, *, node: str | None = None, label: str | None = None
             f"or .zst, not as {ending or 'a file without an ending'}. Rename or convert it."
         )
     named = node is not None or label is not None
-    look = tables.layout(path, (*NODE[:4], *LABEL[:2]), True if named else None)
+    dialect = dialect or Dialect()  # its header is that of edges or points; labels are no numbers
+    dialect = replace(dialect, header=None, decimal=dialect.decimal or ".")
+    look = tables.layout(path, (*NODE[:4], *LABEL[:2]), True if named else None, dialect)
     i, j = _columns(look.names, look.width, str(path), node, label)
     chunks = tables.read(path, look, {i: pa.string(), j: pa.string()})
     nodes = pa.chunked_array(chunks[0], type=pa.string())
@@ -63,7 +75,9 @@ def read_labels(path: Path, *, node: str | None = None, label: str | None = None
         coded = chunk.dictionary_encode()
         classes = coded.dictionary.to_pylist()
         labels += [classes[k] for k in coded.indices.to_pylist()]
-    return LabelTable(nodes, labels, path, look.skipped, look.names is None)
+    table = LabelTable(nodes, labels, path, look.skipped, look.names is None)
+    table.dialect, table.notes = dialect, look.notes
+    return table
 
 
 def _of_arrow(table: Any, where: str, node: str | None, label: str | None) -> LabelTable:
@@ -144,7 +158,7 @@ def settled(
         The number of the node of every row, -1 where the graph has none.
     ignore_unknown : bool
     """
-    notes = []
+    notes = list(table.notes)
     given = ~np.array([_missing(label) for label in table.labels], dtype=bool)
     lost = np.flatnonzero((place < 0) & given)
     if table.headless and lost.tolist() == [0] and given.sum() > 1:

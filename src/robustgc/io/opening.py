@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from robustgc import atomic
 from robustgc.atomic import new_file
+from robustgc.io.dialect import Recoded
 from robustgc.io.errors import InputError, NoRowsError
 from robustgc.io.limits import Metered, check_text
 from robustgc.quoting import short
@@ -59,12 +60,14 @@ def _near(path: Path) -> str:
 
 
 @contextmanager
-def opened(path: Path, *, spaced: bool = False) -> Iterator[Any]:
+def opened(path: Path, *, spaced: bool = False, encoding: str = "utf-8") -> Iterator[Any]:
     """Give a stream of bytes, unpacked by the ending of the file.
 
     Parameters
     ----------
     path : Path
+    encoding : str
+        Of text; the bytes that come are UTF-8.
     spaced : bool
         Fields stand between any number of spaces: they come with one, and comments as empty lines.
     """
@@ -78,6 +81,8 @@ def opened(path: Path, *, spaced: bool = False) -> Iterator[Any]:
             if squeezed is not None:
                 packed = os.stat(path).st_size
                 stream = Metered(pa.CompressedInputStream(file, squeezed), path, packed)
+            if encoding != "utf-8":
+                stream = Recoded(stream, path, encoding)
             yield _Spaced(stream) if spaced else stream
     except OSError as error:
         if squeezed is None:

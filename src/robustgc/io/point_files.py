@@ -1,7 +1,7 @@
 """Points from CSV, Parquet, .npy and .npz: a row per point, with its name."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from robustgc.io import tables
 from robustgc.io.arrays import read_array, read_arrays
+from robustgc.io.dialect import Dialect
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.reasons import line_of
 from robustgc.quoting import quoted, short
@@ -24,10 +25,15 @@ class NamedPoints:
     X: NDArray[np.float64]
     names: NDArray[Any]
     columns: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def read_points(
-    path: Path, *, name: str | None = None, columns: Sequence[str] | None = None
+    path: Path,
+    *,
+    name: str | None = None,
+    columns: Sequence[str] | None = None,
+    dialect: Dialect | None = None,
 ) -> NamedPoints:
     """Read points.
 
@@ -41,6 +47,8 @@ def read_points(
         else row numbers from 0.
     columns : sequence of str or None
         The columns that count; None: all others.
+    dialect : Dialect or None
+        How a text table is written, as far as the user says it.
     """
     check_file(path)
     ending = kind(path)
@@ -57,13 +65,15 @@ def read_points(
             f"{path}: points come as {known}, not as {ending or 'a file without an ending'}. "
             "Rename or convert it."
         )
-    return _text(path, name, columns)
+    return _text(path, name, columns, dialect)
 
 
-def _text(path: Path, name: str | None, columns: Sequence[str] | None) -> NamedPoints:
+def _text(
+    path: Path, name: str | None, columns: Sequence[str] | None, dialect: Dialect | None
+) -> NamedPoints:
     import pyarrow as pa
 
-    look = tables.layout(path, NAME[:3], True if name or columns else None)
+    look = tables.layout(path, NAME[:3], True if name or columns else None, dialect)
     names = look.names or tuple(f"column {k + 1}" for k in range(look.width))
     label, chosen = _choice(path, names, name, columns)
     types = {k: pa.float64() for k in chosen}
@@ -73,9 +83,9 @@ def _text(path: Path, name: str | None, columns: Sequence[str] | None) -> NamedP
     values = {k: pa.chunked_array(c, types[k]) for k, c in zip(types, chunks, strict=True)}
 
     def row(k: int) -> str:
-        return f"{path}, line {line_of(path, look.skipped, k)}"
+        return f"{path}, line {line_of(path, look.skipped, k, dialect)}"
 
-    return _points(path, names, values, name, columns, row)
+    return replace(_points(path, names, values, name, columns, row), notes=look.notes)
 
 
 def _choice(
