@@ -226,7 +226,7 @@ def _read(graph: Any, points: Any, truth: Any, ignore: bool) -> tuple[Any, tuple
     if points is not None:
         found = points if isinstance(points, NamedPoints) else points_of(points)
         y, notes = labels_of(truth, NamedGraph(np.zeros((0, 0)), found.names), ignore)
-        return found, notes, y
+        return found, (*found.notes, *notes), y
     path = isinstance(graph, str | Path)
     known = read_graph(Path(graph)) if path else named_graph(graph)
     y, notes = labels_of(truth, known, ignore)

@@ -20,6 +20,7 @@ from robustgc.answer_columns import (
 from robustgc.audit import LabelIssues
 from robustgc.estimators import RobustGC
 from robustgc.io import frames, label_files, writing
+from robustgc.io.dialect import Dialect
 from robustgc.io.graph_files import read_graph
 from robustgc.io.limits import allowing
 from robustgc.io.named import NamedGraph
@@ -164,6 +165,10 @@ def classify(
     weight: str | None = None,
     symmetrise: str | None = None,
     ignore_unknown: bool = False,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
     max_size: str | float | None = None,
     **options: Any,
 ) -> Result:
@@ -186,6 +191,11 @@ def classify(
         What to do where the two directions of an edge differ; None: refuse.
     ignore_unknown : bool
         Leave out labels of nodes that are not in the graph.
+    header : bool or None
+        Whether the first row of a text table of edges, or points, names the columns.
+    delimiter, decimal, encoding : str or None
+        How text tables are written: what stands between fields, and before decimals (``"."`` or
+        ``","``); the encoding as Python names it. What is None is told from every file.
     max_size : str, float or None
         Bytes (8e9 or "8GB") that files may unpack to and a graph may need while it is read; None:
         as the memory allows, and at most 100 times the size of a packed file.
@@ -205,19 +215,21 @@ def classify(
         raise InputError("Pass labels: a mapping from node to label, or the path of a table.")
     if not isinstance(labels, Sequence | np.ndarray) or isinstance(labels, str):
         options = {"unlabeled": "", **options}  # None has none; -1 is a class as any
+    dialect = Dialect(delimiter, decimal, encoding, header)
     if points is not None:
         with allowing(max_size):
-            found = points if isinstance(points, NamedPoints) else points_of(points)
-            y, notes = labels_of(labels, NamedGraph(np.zeros((0, 0)), found.names), ignore_unknown)
+            found = points if isinstance(points, NamedPoints) else points_of(points, dialect)
+            named = NamedGraph(np.zeros((0, 0)), found.names)
+            y, notes = labels_of(labels, named, ignore_unknown, dialect)
         fitted = RobustGC(**options).fit(found.X, y)
-        return Result(fitted, found.names, notes, _home(points, labels))
+        return Result(fitted, found.names, (*found.notes, *notes), _home(points, labels))
     with allowing(max_size):
         known = (
-            read_graph(Path(graph), weight=weight, symmetrise=symmetrise)
+            read_graph(Path(graph), weight=weight, symmetrise=symmetrise, dialect=dialect)
             if isinstance(graph, str | Path)
             else named_graph(graph, weight=weight, symmetrise=symmetrise)
         )
-        y, notes = labels_of(labels, known, ignore_unknown)
+        y, notes = labels_of(labels, known, ignore_unknown, dialect)
     fitted = RobustGC(**{"affinity": "precomputed", **options}).fit(known.W, y)
     return Result(fitted, known.names, (*known.notes, *notes), _home(graph, labels))
 
@@ -236,21 +248,25 @@ def load(path: str | Path) -> Result:
     return Result(found.estimator, names)
 
 
-def points_of(points: Any) -> NamedPoints:
+def points_of(points: Any, dialect: Dialect | None = None) -> NamedPoints:
     """Read points from a file or an object."""
-    return read_points(Path(points)) if isinstance(points, str | Path) else named_points(points)
+    if isinstance(points, str | Path):
+        return read_points(Path(points), dialect=dialect)
+    return named_points(points)
 
 
-def labels_of(labels: Any, graph: NamedGraph, ignore: bool) -> tuple[Any, tuple[str, ...]]:
+def labels_of(
+    labels: Any, graph: NamedGraph, ignore: bool, dialect: Dialect | None = None
+) -> tuple[Any, tuple[str, ...]]:
     """Return a label per node, and notes."""
     if isinstance(labels, str) and labels in graph.attributes:
         table = label_files.of_attribute(labels, graph, "the graph")
     elif isinstance(labels, str | Path) and Path(labels).exists():
-        table = label_files.read_labels(Path(labels))
+        table = label_files.read_labels(Path(labels), dialect=dialect)
     elif isinstance(labels, str):
         table = label_files.of_attribute(labels, graph, "the graph")
     elif isinstance(labels, Path):
-        table = label_files.read_labels(labels)
+        table = label_files.read_labels(labels, dialect=dialect)
     elif isinstance(labels, label_files.LabelTable):
         table = labels
     elif isinstance(labels, Sequence | np.ndarray):

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from robustgc.commands import shared
+from robustgc.commands import shared, text_tables
 
 
 def predict(
@@ -18,6 +18,10 @@ def predict(
     output: shared.Output = None,
     identity: shared.Identity = None,
     columns: shared.Columns = None,
+    header: text_tables.Header = None,
+    delimiter: text_tables.Delimiter = None,
+    decimal: text_tables.Decimal = None,
+    encoding: text_tables.Encoding = None,
     max_size: shared.MaxSize = None,
     excel: shared.Excel = False,
     quiet: shared.Quiet = False,
@@ -28,6 +32,8 @@ def predict(
     whether the model reaches the point at all. A point far from all others has no label.
     """
     shared.check_excel(excel, output)
+    tables = text_tables.TextTables(header, delimiter, decimal, encoding)
+    shared.check_dialect(tables)
     with shared.guarded(max_size, quiet):
         from robustgc.io.point_files import read_points
         from robustgc.io.writing import check_table, print_table, write_table
@@ -37,7 +43,9 @@ def predict(
             check_table(output)
         known = load(model)
         chosen = columns.split(",") if columns else None
-        new = read_points(points, name=identity, columns=chosen)
+        new = read_points(points, name=identity, columns=chosen, dialect=tables.dialect())
+        for note in new.notes:
+            shared.say(f"note: {note}", quiet)
         found = known.predicted(new)
         if output is not None:
             write_table(output, found, excel=excel)

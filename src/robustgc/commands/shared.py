@@ -20,6 +20,7 @@ import typer
 from rich.console import Console
 
 from robustgc.commands.errors import WRONG_INPUT, WRONG_USAGE, described
+from robustgc.commands.text_tables import TextTables
 
 # Where `--help` shows an option: what most people need stands first, without a heading of its own.
 GRAPH_PANEL, LABELS_PANEL = "How the graph is read", "How the labels are read"
@@ -150,7 +151,7 @@ Output = Annotated[
 
 
 @dataclass(frozen=True)
-class GraphQuestion:
+class GraphQuestion(TextTables):
     """Which graph the user has named on the command line, and how its file is to be read."""
 
     edges: Edges = None
@@ -171,6 +172,7 @@ class GraphQuestion:
             target=self.target,
             weight=self.weight,
             symmetrise=self.symmetrise,
+            dialect=self.dialect(),
         )
 
 
@@ -262,7 +264,9 @@ def read(asked: Question) -> tuple[dict[str, Any], Any]:
 
     if asked.points is not None:
         chosen = asked.columns.split(",") if asked.columns else None
-        known: Any = read_points(asked.points, name=asked.identity, columns=chosen)
+        known: Any = read_points(
+            asked.points, name=asked.identity, columns=chosen, dialect=asked.dialect()
+        )
         inputs = {"points": known}
     else:
         known = asked.graph()
@@ -285,7 +289,7 @@ def _label_file(asked: Question, known: Any, read: Any) -> Any:
             f"{path} is neither a file nor a node attribute of {asked.edges} (attributes: "
             f"{short(', '.join(attributes))})."
         )
-    return read(path, node=asked.node_column, label=asked.label_column)
+    return read(path, node=asked.node_column, label=asked.label_column, dialect=asked.dialect())
 
 
 def check_usage(asked: Question) -> None:
@@ -305,6 +309,7 @@ def check_usage(asked: Question) -> None:
     if eta is not None and not 0 < eta < 1:
         stop(f"--eta {eta:g} is not strictly between 0 and 1.", WRONG_USAGE)
     check_way(asked.symmetrise)
+    check_dialect(asked)
 
 
 def check_engine(engine: str) -> None:
@@ -328,6 +333,17 @@ def check_graph(asked: GraphQuestion) -> None:
     if asked.edges is None:
         stop("give EDGES, the graph.", WRONG_USAGE)
     check_way(asked.symmetrise)
+    check_dialect(asked)
+
+
+def check_dialect(asked: TextTables) -> None:
+    """Refuse delimiters, decimal marks and encodings that there are not."""
+    from robustgc.io.errors import InputError
+
+    try:
+        asked.dialect()
+    except InputError as error:
+        stop(str(error), WRONG_USAGE)
 
 
 def check_way(symmetrise: str | None) -> None:

@@ -110,18 +110,22 @@ def _fitted(
     assert asked.edges is not None
     comm, start = ranks.comm, time.perf_counter()
     columns = {"source": asked.source, "target": asked.target, "weight": asked.weight}
-    known = read_share(asked.edges, comm, **columns, symmetrise=asked.symmetrise)
+    dialect = asked.dialect()
+    known = read_share(asked.edges, comm, **columns, symmetrise=asked.symmetrise, dialect=dialect)
     stage.now(f"reading {asked.labels}")
     with together(comm):
         table = read_labels(
-            Path(asked.labels or ""), node=asked.node_column, label=asked.label_column
+            Path(asked.labels or ""),
+            node=asked.node_column,
+            label=asked.label_column,
+            dialect=dialect,
         )
     nodes, values, notes = route_labels(table, known, ignore_unknown=asked.ignore_unknown)
     for note in (*known.notes, *notes):
         ranks.say(f"note: {note}")
     model, options = Model(asked.eta, asked.n_modes, False), Options()
     with together(comm):
-        settings = (columns, asked.symmetrise, model, options)
+        settings = (columns, dialect, asked.symmetrise, model, options)
         mark = fingerprint(asked.edges, nodes, values, *settings) if ranks.first else ""
     keep = Keep(checkpoint, comm, comm.bcast(mark))
     reading = time.perf_counter() - start
