@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.io import tables
+from robustgc.io import adjacency, tables
 from robustgc.io.assembling import DirectedError, assemble, directed
 from robustgc.io.dialect import Dialect
 from robustgc.io.edge_columns import HEADER, Columns, Wanted
@@ -58,16 +58,21 @@ def read_text(
     dialect: Dialect | None = None,
     **columns: str | None,
 ) -> NamedGraph:
-    """Read a text table with a row per edge: two nodes, perhaps a weight."""
+    """Read a text table with a row per edge (two nodes, perhaps a weight), or a matrix."""
     wanted = Wanted(**columns)
     look = _layout(path, wanted, dialect, alone=True)
+    header = None if dialect is None else dialect.header
+    if not wanted.any and (matrix := adjacency.of_text(path, look, header)) is not None:
+        return adjacency.graph(matrix, symmetrise, str(path))
     return _graph(_text_edges(path, look, wanted, dialect, alone=True), symmetrise)
 
 
 def from_arrow(
     table: Any, where: str, *, symmetrise: str | None = None, **columns: str | None
 ) -> NamedGraph:
-    """Read an Arrow table with a row per edge."""
+    """Read an Arrow table with a row per edge, or a matrix of weights."""
+    if not Wanted(**columns).any and (matrix := adjacency.of_arrow(table)) is not None:
+        return adjacency.graph(matrix, symmetrise, where)
     return _graph(arrow_edges(table, where, **columns), symmetrise)
 
 

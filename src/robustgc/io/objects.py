@@ -210,7 +210,10 @@ def arrow_table(frame: Any, home: str) -> Any:
         return frame.to_arrow()
     import pyarrow as pa
 
-    return pa.Table.from_pandas(frame, preserve_index=False)
+    columns = [str(name) for name in frame.columns]
+    square = frame.index.nlevels == 1 and len(frame) == len(columns)
+    named = square and set(map(str, frame.index)) == set(columns)  # an adjacency matrix
+    return pa.Table.from_pandas(frame, preserve_index=named)
 
 
 def as_names(names: Sequence[Any]) -> NDArray[Any]:
