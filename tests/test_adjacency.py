@@ -112,6 +112,8 @@ def test_two_directions_that_differ_are_refused_by_name(tmp_path):
     content = ",a,b,c\na,0,1,0\nb,1,0,2\nc,0,0,0\n"
     with pytest.raises(InputError, match=r"m.csv: 1 edge .* first b - c: 2 there, 0 back.*--symm"):
         read(tmp_path, content)
+    with pytest.raises(InputError, match="first 0 - 1: 1 there, 2 back"):
+        read(tmp_path, "0,1,5,6\n2,0,5,7\n3,4,0,6\n4,1,5,0\n")
     assert edges_of(read(tmp_path, content, symmetrise="max"))[frozenset("bc")] == 2
     assert edges_of(read(tmp_path, content, symmetrise="mean"))[frozenset("bc")] == 1
 

@@ -168,6 +168,7 @@ INDEXED = {
     "pandas, twice": "Unnamed: 0,Von,Nach\n0,a,b\n1,b,c\n",
     "R, CSV": '"","Von","Nach"\n"1","a","b"\n"2","b","c"\n',
     "R, table": '"Von" "Nach"\n"1" "a" "b"\n"2" "b" "c"\n',
+    "rows left out": ",Von,Nach,weight\n5,a,b,1\n9,b,c,1\n",
     "database": "id,von,nach\n1,a,b\n2,b,c\n",
 }
 
@@ -179,7 +180,17 @@ def test_a_column_that_counts_the_rows_is_no_node(tmp_path, name):
     assert sum("only counts the rows, and is not used" in note for note in graph.notes) == 1
 
 
-def test_an_index_of_a_frame_is_no_node():
+def test_a_column_without_a_name_may_be_a_node_where_none_else_is(tmp_path):
+    graph = read(tmp_path, ",target,weight\n5,6,2\n9,5,3\n")
+    assert edges_of(graph) == {frozenset("56"): 2, frozenset("59"): 3}
+
+
+def test_an_index_of_a_frame_is_no_node(tmp_path):
+    kept = pd.DataFrame({"Von": ["a", "b", "c"], "Nach": ["b", "c", "d"]}).iloc[[2, 0, 1]]
+    kept.to_parquet(tmp_path / "g.parquet")
+    graph = read_graph(tmp_path / "g.parquet")
+    assert set(graph.names) == {"a", "b", "c", "d"}
+    assert "('__index_level_0__') only counts the rows" in graph.notes[0]
     frame = pd.DataFrame({"Von": ["a", "b"], "Nach": ["b", "c"]})
     graph = named_graph(frame.reset_index())
     assert set(graph.names) == {"a", "b", "c"}

@@ -49,8 +49,8 @@ def graph(matrix: Matrix, symmetrise: str | None, where: str) -> NamedGraph:
     if (bad := ~((W >= 0) & (W < np.inf))).any():
         i, j = (int(k) for k in np.argwhere(bad)[0])
         raise InputError(
-            f"{where}: the weight of {short(names[i], 90)} - {short(names[j], 90)} is {W[i, j]:g} "
-            f"({int(bad.sum())} such in all). Give finite numbers of 0 or more."
+            f"{where}: the weight of {short(str(names[i]), 90)} - {short(str(names[j]), 90)} is "
+            f"{W[i, j]:g} ({int(bad.sum())} such in all). Give finite numbers of 0 or more."
         )
     sources, targets = np.nonzero(W)
     if symmetrise is None:
@@ -167,7 +167,7 @@ def _square(look: tables.Layout) -> _Shape | None:
     names, rows = look.names, look.sample
     if names is not None and any(name.lower() in HEADER for name in names):
         return None
-    start = int(names is not None and counts_rows(names[0], rows))
+    start = int(names is not None and counts_rows(names[0], look.fields(0)))
     count = look.width - start
     if count < 3 or len(rows) > count or (look.complete and len(rows) != count):
         return None

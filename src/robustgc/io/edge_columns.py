@@ -75,7 +75,7 @@ def columns(
         A column is not there, or wanted twice.
     """
     free = [k for k in range(len(names)) if k != index]
-    if len(free) < 2:
+    if sum(names[k].lower() != "weight" for k in free) < 2:
         free = list(range(len(names)))
     i = tables.column(names, wanted.source, SOURCE, free[0])
     j = tables.column(names, wanted.target, TARGET, free[1] if i == free[0] else free[0])

@@ -16,7 +16,7 @@ from robustgc.io.dialect import Dialect
 from robustgc.io.edge_columns import HEADER, Columns, Wanted
 from robustgc.io.edge_columns import columns as choose
 from robustgc.io.errors import TooLargeError
-from robustgc.io.headers import INDEX, First, counts_rows, odd_one_out
+from robustgc.io.headers import First, counts_rows, odd_one_out
 from robustgc.io.name_tables import NameTable
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, NoRowsError
@@ -97,7 +97,7 @@ def _text_edges(
             "target and perhaps a weight on every line, between commas or tabs; --delimiter names "
             "what else stands between them."
         )
-    index = 0 if look.names and counts_rows(names[0], look.sample) and len(names) > 2 else None
+    index = 0 if look.names and counts_rows(names[0], look.fields(0)) and len(names) > 2 else None
     try:
         chosen = choose(names, wanted, index, look.fields)
     except InputError as error:
@@ -237,11 +237,8 @@ def _index(table: Any) -> int | None:
     import pyarrow as pa
 
     for k, name in enumerate(table.column_names):
-        if name.lower() in INDEX and pa.types.is_integer(table.column(k).type):
-            rows = np.asarray(table.column(k).drop_null())
-            if len(rows) == table.num_rows > 0 and rows[0] in (0, 1):
-                if np.array_equal(rows, np.arange(rows[0], rows[0] + len(rows))):
-                    return k
+        if pa.types.is_integer(table.column(k).type) and counts_rows(name, _sample(table, k) or []):
+            return k
     return None
 
 

@@ -6,7 +6,8 @@ from enum import Enum
 
 from robustgc.io.reasons import is_number
 
-INDEX = ("", "unnamed: 0", "__index_level_0__", "index", "id", "nr", "no", "row", "#")
+_NAMELESS = ("", "unnamed: 0", "__index_level_0__")
+_COUNTERS = ("index", "id", "nr", "no", "row", "#")
 FEW = 4  # rows from which edges may tell a header
 _RARE = 0.05  # share of edges that touch no other, up to which one that does so is no edge
 
@@ -58,7 +59,7 @@ def first_edge(
     kind = first_row(first, rest, words, decimal)
     if kind in (First.ROW, First.HEADER) or not rest or len(first) < 2:
         return kind
-    start = int(counts_rows(first[0], rest) and len(first) > 2)
+    start = int(len(first) > 2 and counts_rows(first[0], [row[0].strip() for row in rest if row]))
     pair = first[start : start + 2]
     edges = [[field.strip() for field in row[start : start + 2]] for row in rest]
     counts = Counter(name for edge in edges for name in edge)
@@ -77,9 +78,18 @@ def odd_one_out(apart: int, edges: int) -> bool:
     return (apart + 1) / (edges + 2) <= _RARE or (apart == 0 and edges >= FEW)
 
 
-def counts_rows(name: str, rest: list[list[str]]) -> bool:
-    """Whether the first column is one that programs add: 0, 1, 2, ... or 1, 2, 3, ..."""
-    fields = [row[0].strip() for row in rest if row]
-    if name.lower() not in INDEX or not fields or fields[0] not in ("0", "1"):
+def counts_rows(name: str, fields: list[str]) -> bool:
+    """Whether a column is one that programs add: 0, 1, 2, ... or 1, 2, 3, ...
+
+    Without a name it may have gaps, as where rows were left out later.
+    """
+    if not fields or not all(map(str.isdecimal, fields)):
         return False
-    return fields == [str(k) for k in range(int(fields[0]), int(fields[0]) + len(fields))]
+    if name.lower() in _NAMELESS:
+        return len(set(fields)) == len(fields)
+    start = int(fields[0][:1])
+    return (
+        name.lower() in _COUNTERS
+        and start in (0, 1)
+        and fields == [str(k) for k in range(start, start + len(fields))]
+    )

@@ -171,7 +171,7 @@ def _check_nameless(path: Path, numbers: list[int], ends: list[list[str]]) -> No
 
 def _shifted(names: list[str], rest: list[list[str]]) -> bool:
     long = bool(rest) and all(len(row) == len(names) + 1 for row in rest)
-    return long and bool(rest[0][-1].strip()) and counts_rows("", rest)
+    return long and bool(rest[0][-1].strip()) and counts_rows("", [row[0] for row in rest])
 
 
 def _fields(where: str, line: str, mark: str) -> list[str]:
