@@ -57,6 +57,7 @@ GRAPHS = {
     "gzip as CSV": ("g.csv", gzip.compress(GOOD), "not what its ending says, gzip; name it .gz"),
     "Parquet as CSV": ("g.csv", parquet(a=["x"], b=["y"]), "a Parquet file; name it .parquet"),
     "spreadsheet as CSV": ("g.csv", b"PK\x03\x04rest", "a spreadsheet; unpack it, or save it as"),
+    "web page": ("g.csv", b"<!DOCTYPE html>\n<html>Not found</html>\n", "a web page; download the"),
     "CSV as gzip": ("g.csv.gz", GOOD, "cannot be unpacked as gzip, or rename it"),
     "CSV as zstd": ("g.csv.zst", GOOD, "cannot be unpacked as zstd"),
     "cut gzip": ("g.csv.gz", gzip.compress(GOOD * 99)[:-20], "cut short, Write it again"),

@@ -28,6 +28,9 @@ _MAGIC = {
     b"PAR1": "a Parquet file; name it .parquet",
     b"PK\x03\x04": "a zip archive or a spreadsheet; unpack it, or save it as CSV",
     b"\x93NUMPY": "an array of numpy; name it .npy",
+    b"<!DOCTYPE html": "a web page; download the file itself",
+    b"<!doctype html": "a web page; download the file itself",
+    b"<html": "a web page; download the file itself",
 }
 
 
