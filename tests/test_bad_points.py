@@ -48,7 +48,7 @@ POINTS = {
     "text": ("p.csv", b"x,y\n1,2\nred,4\n", "line 3: 'red' in column 1 ('x') is no number"),
     "names alone, in no usual column": ("p.csv", b"flower\nf1\nf2\n", "no column with numbers"),
     "too few": ("p.csv", b"x,y,z\n1,2,3\n4,5\n", "line 3: 2 fields where 3 are expected"),
-    "Latin-1": ("p.csv", b"id,x\n\xe9,1\n", "line 2: not UTF-8"),
+    "no encoding": ("p.csv", b"id,x\n\x81,1\n", "line 2: not UTF-8"),
     "nameless": ("p.csv", b"id,x\na,1\n,2\n", "line 3: a point without a name"),
     "same name": ("p.csv", b"id,x\na,1\n\na,2\n", "line 4: the name 'a' is that of, line 2 too"),
     "names alone": ("p.csv", b"id\na\nb\n", "names and no columns with numbers"),

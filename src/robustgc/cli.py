@@ -15,9 +15,9 @@ from robustgc.commands.classify import classify
 from robustgc.commands.compare import compare
 from robustgc.commands.convert import convert
 from robustgc.commands.errors import of_system
+from robustgc.commands.errors import stop as _stop
 from robustgc.commands.info import info
 from robustgc.commands.predict import predict
-from robustgc.commands.shared import stop as _stop
 
 if TYPE_CHECKING:
     from robustgc.experiments.reproduce import Options

@@ -24,6 +24,7 @@ from robustgc.experiments.own import (
 )
 from robustgc.features import check_metric, unit_rows
 from robustgc.io.graph_files import read_graph
+from robustgc.io.label_inputs import labels_of, marker_of
 from robustgc.io.named import NamedGraph
 from robustgc.io.objects import named_graph
 from robustgc.io.opening import InputError, replacing
@@ -33,7 +34,6 @@ from robustgc.labels import encode
 from robustgc.point_fits import points_of, standardisation
 from robustgc.report.compare_page import FILES, Sheet, render, summary
 from robustgc.reporting import installed
-from robustgc.result import labels_of, marker_of
 from robustgc.weights import check_weights
 
 SIZES, NOISE = (1, 2, 5, 10, 20), (0, 20, 40)  # percent

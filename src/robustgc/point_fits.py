@@ -19,14 +19,17 @@ from robustgc.quoting import listed, quoted
 
 
 def points_of(
-    points: Any, labels: Any = None, name: str | None = None, sheet: str | None = None
+    points: Any, labels: Any = None, name: str | None = None, **files: Any
 ) -> NamedPoints:
-    """Read points from a file or an object; text as `labels` may name one of their columns."""
+    """Read points from a file or an object; text as `labels` may name one of their columns.
+
+    `files` says how files are read: `sheet` and `dialect` of `read_points`.
+    """
     if isinstance(points, NamedPoints):
         return points
     label = labels if isinstance(labels, str) and not _is_file(labels) else None
     if isinstance(points, str | Path):
-        return read_points(Path(points), name=name, label=label, sheet=sheet)
+        return read_points(Path(points), name=name, label=label, **files)
     return named_points(points, name=name, label=label)
 
 

@@ -20,8 +20,10 @@ from robustgc.answer_columns import (
 from robustgc.audit import LabelIssues
 from robustgc.changes import pairs_of
 from robustgc.estimators import RobustGC
-from robustgc.io import frames, label_files, writing
+from robustgc.io import frames, writing
+from robustgc.io.dialect import Dialect
 from robustgc.io.graph_files import read_graph
+from robustgc.io.label_inputs import labels_of, marker_of, reviewed_of, table_of
 from robustgc.io.limits import allowing
 from robustgc.io.named import NamedGraph, by_number
 from robustgc.io.objects import as_names, named_graph
@@ -237,6 +239,10 @@ def classify(
     label_column: str | None = None,
     sheet: str | None = None,
     label_sheet: str | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
     max_size: str | float | None = None,
     **options: Any,
 ) -> Result:
@@ -276,6 +282,11 @@ def classify(
     sheet, label_sheet : str or None
         Which sheet of the graph or points, and of the labels, where they are .xlsx files; None: the
         first that is not empty.
+    header : bool or None
+        Whether the first row of a text table of edges, or points, names the columns.
+    delimiter, decimal, encoding : str or None
+        How text tables are written: what stands between fields, and before decimals (``"."`` or
+        ``","``); the encoding as Python names it. What is None is told from every file.
     max_size : str, float or None
         Bytes (8e9 or "8GB") that files may unpack to and a graph may need while it is read; None:
         as the memory allows, and at most 100 times the size of a packed file.
@@ -296,31 +307,34 @@ def classify(
     if unlabelled is None and options.get("unlabeled") is not None:
         unlabelled = [options["unlabeled"]]
     options = {**marker_of(labels, unlabelled), **options}
-    columns = {"node": node_column, "label": label_column, "sheet": label_sheet}
+    dialect = Dialect(delimiter, decimal, encoding, header)
+    files = {"sheet": label_sheet, "dialect": dialect}
+    columns = {"node": node_column, "label": label_column}
     if points is not None:
         with allowing(max_size):
-            known_points = points_of(points, labels, id, sheet)
+            known_points = points_of(points, labels, id, sheet=sheet, dialect=dialect)
             unlinked = NamedGraph(np.zeros((0, 0)), known_points.names)
             column = known_points.labels if isinstance(labels, str) else None
-            table = table_of(labels, unlinked, **columns) if column is None else column
+            table = table_of(labels, unlinked, files, columns) if column is None else column
             y, notes = labels_of(table, unlinked, ignore_unknown, unlabelled=unlabelled)
         fitted, more = fit_points(known_points, y, scaling, options)
         told, home = (*known_points.notes, *more, *notes), _home(points, labels)
-        reviewed = _reviewed(table, known_points.names, unlabelled)
+        reviewed = reviewed_of(table, known_points.names, unlabelled)
         return Result(fitted, known_points.names, told, home, reviewed)
     if id is not None or scaling is not None:
         raise InputError("id= and scaling= are for points=; a graph has neither.")
     with allowing(max_size):
+        edges = {"weight": weight, "symmetrise": symmetrise}
         known = (
-            read_graph(Path(graph), weight=weight, symmetrise=symmetrise, sheet=sheet)
+            read_graph(Path(graph), **edges, sheet=sheet, dialect=dialect)
             if isinstance(graph, str | Path)
-            else named_graph(graph, weight=weight, symmetrise=symmetrise)
+            else named_graph(graph, **edges)
         )
-        table = table_of(labels, known, **columns)
+        table = table_of(labels, known, files, columns)
         y, notes = labels_of(table, known, ignore_unknown, unlabelled=unlabelled)
     fitted = RobustGC(**{"affinity": "precomputed", **options}).fit(known.W, y)
     told, home = (*known.notes, *notes), _home(graph, labels)
-    return Result(fitted, known.names, told, home, _reviewed(table, known.names, unlabelled))
+    return Result(fitted, known.names, told, home, reviewed_of(table, known.names, unlabelled))
 
 
 def load(path: str | Path) -> Result:
@@ -336,57 +350,6 @@ def load(path: str | Path) -> Result:
     nodes = fitted._X.shape[0]
     names = np.arange(nodes) if found.names is None else as_names(found.names)
     return Result(fitted, names, scaling_notes(fitted))
-
-
-def labels_of(
-    labels: Any, graph: NamedGraph, ignore: bool, *, unlabelled: Any = None
-) -> tuple[Any, tuple[str, ...]]:
-    """Return a label per node, and notes."""
-    table = table_of(labels, graph)
-    if not isinstance(table, label_files.LabelTable):
-        return label_files.entries(table, unlabelled)
-    return label_files.attached(table, graph, ignore_unknown=ignore, unlabelled=unlabelled)
-
-
-def table_of(labels: Any, graph: NamedGraph, sheet: str | None = None, **columns: Any) -> Any:
-    """Return labels as a table; those that have an entry per node as they are.
-
-    `columns` are the `node` and `label` of `label_files.read_labels`.
-    """
-    if isinstance(labels, str) and labels in graph.attributes:
-        table = label_files.of_attribute(labels, graph, "the graph")
-    elif isinstance(labels, str | Path) and Path(labels).exists():
-        table = label_files.read_labels(Path(labels), sheet=sheet, **columns)
-    elif isinstance(labels, str):
-        table = label_files.of_attribute(labels, graph, "the graph")
-    elif isinstance(labels, Path):
-        table = label_files.read_labels(labels, sheet=sheet, **columns)
-    elif isinstance(labels, label_files.LabelTable):
-        table = labels
-    elif isinstance(labels, Sequence | np.ndarray):
-        if len(labels) != len(graph.names):
-            raise InputError(
-                f"{len(labels)} labels for {len(graph.names)} nodes; give one each, None where "
-                "there is none, or a mapping from node to label."
-            )
-        return labels
-    else:
-        table = label_files.label_table(labels, **columns)
-    return table
-
-
-def _reviewed(table: Any, names: NDArray[Any], unlabelled: Any) -> dict[Any, Any] | None:
-    known = isinstance(table, label_files.LabelTable)
-    return label_files.reviewed_labels(table, names, unlabelled) if known else None
-
-
-def marker_of(labels: Any, unlabelled: Any) -> dict[str, str]:
-    """Return what tells an estimator that None alone means unlabelled, as in all of `labels_of`.
-
-    Lists and arrays keep the estimator's own rule, unless the user has given another one.
-    """
-    per_node = isinstance(labels, Sequence | np.ndarray) and not isinstance(labels, str)
-    return {} if per_node and unlabelled is None else {"unlabeled": ""}
 
 
 def _home(*objects: Any) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from robustgc.commands import shared
+from robustgc.commands import options, shared
 from robustgc.commands.classify import check_apart, check_places
 
 
@@ -29,11 +29,11 @@ def apply(
     new_class: Annotated[
         bool, typer.Option("--new-class", help="Decisions may name classes that no label has yet.")
     ] = False,
-    node_column: shared.NodeColumn = None,
-    label_column: shared.LabelColumn = None,
-    max_size: shared.MaxSize = None,
-    as_json: shared.AsJson = False,
-    quiet: shared.Quiet = False,
+    node_column: options.NodeColumn = None,
+    label_column: options.LabelColumn = None,
+    max_size: options.MaxSize = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Correct labels by the decisions that you wrote into an issues table.
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from robustgc.commands import shared
+from robustgc.commands import options, shared
 from robustgc.commands.classify import Report, check_apart, check_targets, command_line, inputs
 from robustgc.commands.shared import Question, asking
 
@@ -13,14 +13,14 @@ from robustgc.commands.shared import Question, asking
 @asking(Question)
 def audit(
     asked: Question,
-    output: shared.Output = None,
+    output: options.Output = None,
     report: Report = None,
     above: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Show labels with at least this suspicion.")
     ] = 0.5,
-    as_json: shared.AsJson = False,
-    excel: shared.Excel = False,
-    quiet: shared.Quiet = False,
+    as_json: options.AsJson = False,
+    excel: options.Excel = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Show the given labels that look wrong, the most suspicious first.
 

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from robustgc.commands import shared
-from robustgc.commands.file_options import PIPE
+from robustgc.commands import options, shared
+from robustgc.commands.errors import stop
+from robustgc.commands.options import PIPE
 from robustgc.commands.shared import Answered, ModelQuestion, Question, asking
 
 Report = Annotated[
@@ -21,18 +22,18 @@ Report = Annotated[
 @asking(ModelQuestion)
 def classify(
     asked: ModelQuestion,
-    output: shared.Output = None,
+    output: options.Output = None,
     report: Report = None,
     save: Annotated[
         Path | None, typer.Option(help="Model to write, a folder or .zip, for robustgc predict.")
     ] = None,
-    engine: shared.Engine = "local",
+    engine: options.Engine = "local",
     merge: Annotated[
         bool, typer.Option("--merge", help="With --engine mpi: one table instead of a folder.")
     ] = False,
-    excel: shared.Excel = False,
-    as_json: shared.AsJson = False,
-    quiet: shared.Quiet = False,
+    excel: options.Excel = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Give a label to every node of a graph, or every point, from a few labels, some of them wrong.
 
@@ -51,14 +52,14 @@ def classify(
     shared.check_excel(excel, output)
     if engine == "mpi":
         if excel:
-            shared.stop("--excel does not go with --engine mpi; convert the table after it.", 2)
+            stop("--excel does not go with --engine mpi; convert the table after it.", 2)
         from robustgc.commands.spread import classify as spread
 
         with shared.guarded(asked.max_size, quiet):
             spread(asked, output, report, save, merge, as_json, quiet)
         return
     if merge:
-        shared.stop("--merge is for --engine mpi; on one machine -o is one file.", 2)
+        stop("--merge is for --engine mpi; on one machine -o is one file.", 2)
     shared.check_usage(asked)
     with shared.guarded(asked.max_size, quiet):
         check_apart(inputs(asked), [output, report, save])

@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from robustgc.commands import point_options, shared
-from robustgc.commands.errors import WRONG_USAGE
+from robustgc.commands import options, point_options, shared
+from robustgc.commands.errors import WRONG_USAGE, stop
 from robustgc.commands.shared import Question, asking
 
 
@@ -35,9 +35,9 @@ def compare(
     ] = "0,20,40",
     repeats: Annotated[int, typer.Option(min=1, help="Draws of labels for every setting.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Which labels are drawn.")] = 7,
-    excel: shared.Excel = False,
-    as_json: shared.AsJson = False,
-    quiet: shared.Quiet = False,
+    excel: options.Excel = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Compare models on your own graph, or points, whose labels are known and right.
 
@@ -63,7 +63,7 @@ def compare(
         for model, reason, many in found.failures:
             shared.say(f"{model} failed in {many} trials: {reason}", quiet)
         if all(trial.reason for trial in found.trials):
-            shared.stop(found.sentence())
+            stop(found.sentence())
         shared.say(f"{found.sentence()} Open {out / 'index.html'}", quiet)
         if as_json:
             shared.machine(found.summary())
@@ -85,7 +85,7 @@ def _options(
     try:
         check_options(**found, with_points=asked.points is not None)
     except ValueError as error:
-        shared.stop(str(error), WRONG_USAGE)
+        stop(str(error), WRONG_USAGE)
     return found
 
 
@@ -93,7 +93,7 @@ def _numbers(option: str, text: str) -> list[float]:
     try:
         return sorted({float(part) for part in text.split(",") if part.strip()})
     except ValueError:
-        shared.stop(
+        stop(
             f"{option} {text} is not a list of numbers; give percents such as 1,5,10.",
             WRONG_USAGE,
         )

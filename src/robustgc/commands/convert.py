@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from robustgc.commands import shared
+from robustgc.commands import options, shared
 from robustgc.commands.shared import GraphQuestion, asking
 
 
@@ -16,8 +16,8 @@ def convert(
         Path,
         typer.Argument(help="What to write: .csv .tsv .parquet .xlsx .npz .mtx, or a new folder."),
     ],
-    excel: shared.Excel = False,
-    quiet: shared.Quiet = False,
+    excel: options.Excel = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Convert a graph. A folder is the fastest to read: it is mapped into memory.
 

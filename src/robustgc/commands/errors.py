@@ -2,6 +2,9 @@
 
 import errno
 import os
+from typing import NoReturn
+
+import typer
 
 WRONG_INPUT, WRONG_USAGE, NO_CONVERGENCE, STOPPED = 1, 2, 3, 130
 
@@ -54,3 +57,9 @@ def described(error: BaseException) -> tuple[str, int] | None:
     else:
         return None
     return text, WRONG_INPUT
+
+
+def stop(text: str, code: int = WRONG_INPUT) -> NoReturn:
+    """End with a message."""
+    typer.echo(f"robustgc: {text}", err=True)
+    raise typer.Exit(code)

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
-from robustgc.commands import shared
+from robustgc.commands import options, shared
 from robustgc.commands.shared import GraphQuestion, asking
 
 
 @asking(GraphQuestion)
 def info(
     asked: GraphQuestion,
-    engine: shared.Engine = "local",
-    as_json: shared.AsJson = False,
+    engine: options.Engine = "local",
+    as_json: options.AsJson = False,
 ) -> None:
     """Show nodes, edges, components, degrees, lambda_1, eigengap, and what a fit will cost.
 

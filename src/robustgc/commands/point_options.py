@@ -65,6 +65,7 @@ def read_points(asked: Any) -> Any:
         columns=column_list(asked.columns),
         label=asked.label_column if asked.labels is None else None,
         sheet=asked.sheet,
+        dialect=asked.dialect(),
     )
 
 

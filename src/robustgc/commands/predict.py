@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from robustgc.commands import point_options, shared
-from robustgc.commands.file_options import Sheet
+from robustgc.commands import options, point_options, shared, text_tables
 
 
 def predict(
@@ -16,13 +15,17 @@ def predict(
     model: Annotated[
         Path, typer.Option("--model", "-m", help="What `robustgc classify --save` wrote.")
     ],
-    output: shared.Output = None,
+    output: options.Output = None,
     identity: point_options.Identity = None,
     columns: point_options.Columns = None,
-    sheet: Sheet = None,
-    max_size: shared.MaxSize = None,
-    excel: shared.Excel = False,
-    quiet: shared.Quiet = False,
+    sheet: options.Sheet = None,
+    header: text_tables.Header = None,
+    delimiter: text_tables.Delimiter = None,
+    decimal: text_tables.Decimal = None,
+    encoding: text_tables.Encoding = None,
+    max_size: options.MaxSize = None,
+    excel: options.Excel = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Give a label to new points with a saved model.
 
@@ -31,6 +34,8 @@ def predict(
     are matched to those of the model by name, in any order.
     """
     shared.check_excel(excel, output)
+    tables = text_tables.TextTables(header, delimiter, decimal, encoding)
+    shared.check_dialect(tables)
     with shared.guarded(max_size, quiet):
         from robustgc.io.point_files import read_points
         from robustgc.io.writing import check_table, print_table, write_table
@@ -39,8 +44,14 @@ def predict(
         if output is not None:
             check_table(output)
         known = load(model)
-        chosen = point_options.column_list(columns)
-        new = read_points(points, name=identity, columns=chosen, sheet=sheet, model=known.features)
+        new = read_points(
+            points,
+            name=identity,
+            columns=point_options.column_list(columns),
+            sheet=sheet,
+            model=known.features,
+            dialect=tables.dialect(),
+        )
         for note in (*new.notes, *_order_note(known, new)):
             shared.say(f"note: {note}", quiet)
         found = known.predicted(new)

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from robustgc.commands import shared
-from robustgc.commands.errors import WRONG_INPUT, described
+from robustgc.commands.errors import WRONG_INPUT, described, stop
 
 _SIZE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")  # how many ranks mpiexec says it has started
 
@@ -57,7 +57,7 @@ def on_ranks(quiet: bool) -> Iterator[Ranks]:
     except MissingMPIError as error:
         if launched:  # rank 0 tells it
             raise typer.Exit(WRONG_INPUT) from None
-        shared.stop(str(error))
+        stop(str(error))
     _check_size(comm, launched)
     ending, ranks = Ending(comm), Ranks(comm, quiet)
     try:
@@ -77,7 +77,7 @@ def on_ranks(quiet: bool) -> Iterator[Ranks]:
         if not everywhere:
             ending.stop_all(text, code)
         with ranks.once():
-            shared.stop(text, code)
+            stop(text, code)
 
 
 def _check_size(comm: Any, launched: int | None) -> None:
@@ -86,7 +86,7 @@ def _check_size(comm: Any, launched: int | None) -> None:
     if launched is not None and told.isdigit() and int(told) != comm.size:
         if launched:
             raise typer.Exit(WRONG_INPUT)
-        shared.stop(
+        stop(
             f"mpiexec has started {told} ranks, but mpi4py knows of {comm.size}: they belong to "
             "different MPIs. Use the mpiexec of the MPI that mpi4py was built with."
         )

@@ -14,149 +14,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, get_type_hints
+from typing import Any, get_type_hints
 
-import typer
 from rich.console import Console
 
-from robustgc.commands import point_options
-from robustgc.commands.errors import WRONG_INPUT, WRONG_USAGE, described
-from robustgc.commands.file_options import FILES_PANEL, LABELS_PANEL, PIPE, LabelSheet, Sheet
-
-# Where `--help` shows an option: what most people need stands first, without a heading of its own.
-GRAPH_PANEL, MODEL_PANEL = "How the graph is read", "The model"
-
-Edges = Annotated[
-    Path | None,
-    typer.Argument(
-        metavar="EDGES",
-        help="The graph: a table (source, target[, weight]) as .csv .tsv .txt .parquet .feather "
-        ".jsonl .xlsx; .graphml .gml .gexf .net .edgelist .ncol .adjlist .mtx .npz .json; also .gz "
-        ".zst .zip; a folder of `robustgc convert`; - for standard input.",
-    ),
-]
-Labels = Annotated[
-    str | None,
-    typer.Option(
-        "--labels", "-l", help="A table (node, label), or the name of a node attribute of EDGES."
-    ),
-]
-Source = Annotated[
-    str | None, typer.Option(rich_help_panel=GRAPH_PANEL, help="Column of EDGES with the one node.")
-]
-Target = Annotated[
-    str | None,
-    typer.Option(rich_help_panel=GRAPH_PANEL, help="Column of EDGES with the other node."),
-]
-Weight = Annotated[
-    str | None,
-    typer.Option(rich_help_panel=GRAPH_PANEL, help="Column, or edge attribute, with the weight."),
-]
-Symmetrise = Annotated[
-    str | None,
-    typer.Option(
-        rich_help_panel=GRAPH_PANEL,
-        help="Where two directions differ: mean, max or sum of the weights.",
-    ),
-]
-IgnoreUnknown = Annotated[
-    bool,
-    typer.Option(
-        "--ignore-unknown",
-        rich_help_panel=LABELS_PANEL,
-        help="Leave out labels of nodes not in the graph.",
-    ),
-]
-NodeColumn = Annotated[
-    str | None,
-    typer.Option(rich_help_panel=LABELS_PANEL, help="Column of LABELS with the node."),
-]
-LabelColumn = Annotated[
-    str | None,
-    typer.Option(
-        rich_help_panel=LABELS_PANEL,
-        help="Column of LABELS, or without LABELS of POINTS, with the label.",
-    ),
-]
-Unlabelled = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--unlabelled",
-        metavar="TEXT",
-        rich_help_panel=LABELS_PANEL,
-        help="Label that means none, instead of -1 NA NaN None null N/A ? - and the like; may be "
-        'repeated. "" alone: only empty cells.',
-    ),
-]
-Eta = Annotated[
-    float | None,
-    typer.Option(rich_help_panel=MODEL_PANEL, help="Instead of the automatic choice: 0 < eta < 1."),
-]
-NModes = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        rich_help_panel=MODEL_PANEL,
-        help="Instead of the automatic choice; 1: the paper's model.",
-    ),
-]
-Engine = Annotated[
-    str,
-    typer.Option(
-        help="local: this machine. mpi: the ranks that mpiexec has started, each with a part."
-    ),
-]
-
-
-def _checked_size(text: str | None) -> str | None:
-    """Refuse what is no size."""
-    if text is not None:
-        from robustgc.io.limits import as_bytes
-
-        try:
-            as_bytes(text)
-        except ValueError as error:
-            stop(str(error), WRONG_USAGE)
-    return text
-
-
-MaxSize = Annotated[
-    str | None,
-    typer.Option(
-        "--max-size",
-        callback=_checked_size,
-        rich_help_panel=FILES_PANEL,
-        help="Bytes, as 8e9 or 8GB, that files may unpack to and a graph may need; else by memory.",
-    ),
-]
-Excel = Annotated[
-    bool,
-    typer.Option(
-        "--excel",
-        help="Tables for spreadsheets: no text is a formula, UTF-8 is marked; not Parquet.",
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print a summary for machines.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output", "-o", help="Table to write, .csv .tsv .parquet .xlsx; else CSV on stdout."
-    ),
-]
+from robustgc.commands import options, point_options
+from robustgc.commands.errors import WRONG_USAGE, described, stop
+from robustgc.commands.text_tables import TextTables
 
 
 @dataclass(frozen=True)
-class GraphQuestion:
+class GraphQuestion(TextTables):
     """Which graph the user has named on the command line, and how its file is to be read."""
 
-    edges: Edges = None
-    source: Source = None
-    target: Target = None
-    weight: Weight = None
-    symmetrise: Symmetrise = None
-    sheet: Sheet = None
-    max_size: MaxSize = None
+    edges: options.Edges = None
+    source: options.Source = None
+    target: options.Target = None
+    weight: options.Weight = None
+    symmetrise: options.Symmetrise = None
+    sheet: options.Sheet = None
+    max_size: options.MaxSize = None
 
     def graph(self) -> Any:
         """Read the graph."""
@@ -170,6 +47,7 @@ class GraphQuestion:
             weight=self.weight,
             symmetrise=self.symmetrise,
             sheet=self.sheet,
+            dialect=self.dialect(),
         )
 
 
@@ -177,13 +55,13 @@ class GraphQuestion:
 class Question(GraphQuestion):
     """A graph, or points, with labels; every field is an option of the commands that ask."""
 
-    labels: Labels = None
+    labels: options.Labels = None
     points: point_options.Points = None
-    ignore_unknown: IgnoreUnknown = False
-    node_column: NodeColumn = None
-    label_column: LabelColumn = None
-    unlabelled: Unlabelled = None
-    label_sheet: LabelSheet = None
+    ignore_unknown: options.IgnoreUnknown = False
+    node_column: options.NodeColumn = None
+    label_column: options.LabelColumn = None
+    unlabelled: options.Unlabelled = None
+    label_sheet: options.LabelSheet = None
     identity: point_options.Identity = None
     columns: point_options.Columns = None
     affinity: point_options.Affinity = "knn"
@@ -196,8 +74,8 @@ class Question(GraphQuestion):
 class ModelQuestion(Question):
     """The same, with what the user chooses of the model."""
 
-    eta: Eta = None
-    n_modes: NModes = None
+    eta: options.Eta = None
+    n_modes: options.NModes = None
 
 
 def asking(kind: type[GraphQuestion]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -273,7 +151,11 @@ def read(asked: Question) -> tuple[dict[str, Any], Any]:
         inputs = {"graph": known}
     labels: Any = asked.labels
     assert labels is not None
-    if labels == PIPE or os.path.exists(labels) or labels not in getattr(known, "attributes", {}):
+    if (
+        labels == options.PIPE
+        or os.path.exists(labels)
+        or labels not in getattr(known, "attributes", {})
+    ):
         labels = _label_file(asked, known, read_labels)
     return inputs, labels
 
@@ -281,7 +163,7 @@ def read(asked: Question) -> tuple[dict[str, Any], Any]:
 def _label_file(asked: Question, known: Any, read: Any) -> Any:
     path = Path(asked.labels or "")
     attributes = list(getattr(known, "attributes", {}))
-    if asked.labels != PIPE and not os.path.exists(path) and attributes:
+    if asked.labels != options.PIPE and not os.path.exists(path) and attributes:
         from robustgc.io.opening import InputError
         from robustgc.quoting import short
 
@@ -289,7 +171,13 @@ def _label_file(asked: Question, known: Any, read: Any) -> Any:
             f"{path} is neither a file nor a node attribute of {asked.edges} (attributes: "
             f"{short(', '.join(attributes))})."
         )
-    return read(path, node=asked.node_column, label=asked.label_column, sheet=asked.label_sheet)
+    return read(
+        path,
+        node=asked.node_column,
+        label=asked.label_column,
+        sheet=asked.label_sheet,
+        dialect=asked.dialect(),
+    )
 
 
 def check_usage(asked: Question) -> None:
@@ -302,7 +190,7 @@ def check_usage(asked: Question) -> None:
             "with the labels, --label-column.",
             WRONG_USAGE,
         )
-    if [str(asked.edges), str(asked.points), asked.labels].count(PIPE) > 1:
+    if [str(asked.edges), str(asked.points), asked.labels].count(options.PIPE) > 1:
         stop("standard input (-) has one table; name a file for the other one.", WRONG_USAGE)
     of_edges = [asked.source, asked.target, asked.weight, asked.symmetrise]
     if asked.points is not None and any(option is not None for option in of_edges):
@@ -313,6 +201,7 @@ def check_usage(asked: Question) -> None:
     if eta is not None and not 0 < eta < 1:
         stop(f"--eta {eta:g} is not strictly between 0 and 1.", WRONG_USAGE)
     check_way(asked.symmetrise)
+    check_dialect(asked)
 
 
 def check_engine(engine: str) -> None:
@@ -336,6 +225,17 @@ def check_graph(asked: GraphQuestion) -> None:
     if asked.edges is None:
         stop("give EDGES, the graph.", WRONG_USAGE)
     check_way(asked.symmetrise)
+    check_dialect(asked)
+
+
+def check_dialect(asked: TextTables) -> None:
+    """Refuse delimiters, decimal marks and encodings that there are not."""
+    from robustgc.io.errors import InputError
+
+    try:
+        asked.dialect()
+    except InputError as error:
+        stop(str(error), WRONG_USAGE)
 
 
 def check_way(symmetrise: str | None) -> None:
@@ -384,9 +284,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float) and not abs(value) < float("inf"):
         return None
     return value
-
-
-def stop(text: str, code: int = WRONG_INPUT) -> NoReturn:
-    """End with a message."""
-    typer.echo(f"robustgc: {text}", err=True)
-    raise typer.Exit(code)

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from robustgc.commands import shared
-from robustgc.commands.errors import WRONG_USAGE
-from robustgc.commands.file_options import PIPE
+from robustgc.commands.errors import WRONG_USAGE, stop
+from robustgc.commands.options import PIPE
 from robustgc.commands.ranks import Ranks, on_ranks
 from robustgc.commands.shared import GraphQuestion, ModelQuestion
 
@@ -39,7 +39,7 @@ def check_usage(
     """Refuse options that do not go with several ranks."""
     after = "Write one table with --merge, and use that."
     if asked.points is not None:
-        shared.stop(
+        stop(
             "--points does not go with --engine mpi, which reads graphs: make one of the points "
             "first, and give it as EDGES.",
             WRONG_USAGE,
@@ -47,18 +47,18 @@ def check_usage(
     shared.check_usage(asked)
     check_files(asked)
     if report is not None:
-        shared.stop(
+        stop(
             f"--report does not go with --engine mpi: a page needs the whole graph in one place. "
             f"{after}",
             WRONG_USAGE,
         )
     if save is not None:
-        shared.stop(
+        stop(
             f"--save does not go with --engine mpi: a model holds the whole graph. {after}",
             WRONG_USAGE,
         )
     if output is None:
-        shared.stop(
+        stop(
             "--engine mpi needs -o: a folder, to which every rank writes its part, or with --merge "
             "a .csv or .parquet file.",
             WRONG_USAGE,
@@ -68,13 +68,13 @@ def check_usage(
 def check_files(asked: GraphQuestion) -> None:
     """Refuse input that not all ranks can read."""
     if PIPE in (str(asked.edges), getattr(asked, "labels", None)):
-        shared.stop(
+        stop(
             "standard input (-) does not go with --engine mpi: one rank has it, and all read. Name "
             "files.",
             WRONG_USAGE,
         )
     if asked.sheet is not None:
-        shared.stop(
+        stop(
             "--sheet does not go with --engine mpi, which reads tables of text and Parquet: "
             "convert EDGES first with `robustgc convert`.",
             WRONG_USAGE,
@@ -128,7 +128,8 @@ def _fitted(
     assert asked.edges is not None
     comm, start = ranks.comm, time.perf_counter()
     columns = {"source": asked.source, "target": asked.target, "weight": asked.weight}
-    known = read_share(asked.edges, comm, **columns, symmetrise=asked.symmetrise)
+    dialect = asked.dialect()
+    known = read_share(asked.edges, comm, **columns, symmetrise=asked.symmetrise, dialect=dialect)
     stage.now(f"reading {asked.labels}")
     with together(comm):
         table = read_labels(
@@ -136,6 +137,7 @@ def _fitted(
             node=asked.node_column,
             label=asked.label_column,
             sheet=asked.label_sheet,
+            dialect=dialect,
         )
     nodes, values, notes = route_labels(
         table, known, ignore_unknown=asked.ignore_unknown, unlabelled=asked.unlabelled or None
@@ -144,7 +146,7 @@ def _fitted(
         ranks.say(f"note: {note}")
     model, options = Model(asked.eta, asked.n_modes, False), Options()
     with together(comm):
-        settings = (columns, asked.symmetrise, model, options)
+        settings = (columns, dialect, asked.symmetrise, model, options)
         mark = fingerprint(asked.edges, nodes, values, *settings) if ranks.first else ""
     keep = Keep(checkpoint, comm, comm.bcast(mark))
     reading = time.perf_counter() - start

@@ -26,7 +26,13 @@ def info(
 
         assert asked.edges is not None
         columns = {"source": asked.source, "target": asked.target, "weight": asked.weight}
-        known = read_share(asked.edges, ranks.comm, **columns, symmetrise=asked.symmetrise)
+        known = read_share(
+            asked.edges,
+            ranks.comm,
+            **columns,
+            symmetrise=asked.symmetrise,
+            dialect=asked.dialect(),
+        )
         for note in known.notes:
             ranks.say(f"note: {note}")
         found = describe(known.share)

@@ -12,7 +12,10 @@ def is_table(value: Any) -> bool:
 
 
 def arrow_table(value: Any, where: str) -> Any:
-    """Return the rows of an object as an Arrow table; the index of pandas is no column.
+    """Return the rows of an object as an Arrow table.
+
+    The index of pandas is no column, unless it has the names of the columns: then the frame is an
+    adjacency matrix, and the index names its rows.
 
     Raises
     ------
@@ -23,7 +26,7 @@ def arrow_table(value: Any, where: str) -> Any:
 
     try:
         if type(value).__module__.split(".")[0] == "pandas":  # its stream has the index as a column
-            return pa.Table.from_pandas(value, preserve_index=False)
+            return pa.Table.from_pandas(value, preserve_index=_names_rows(value))
         return _plain(value if isinstance(value, pa.Table) else pa.table(value))
     except InputError:
         raise
@@ -34,6 +37,13 @@ def arrow_table(value: Any, where: str) -> Any:
             "columns that are all numbers, or all text, no two of the same name. Pass a "
             "frame or a table."
         ) from error
+
+
+def _names_rows(frame: Any) -> bool:
+    """Whether the index of a frame has the names of its columns."""
+    columns = {str(name) for name in frame.columns}
+    square = frame.index.nlevels == 1 and len(frame) == len(frame.columns)
+    return square and {str(name) for name in frame.index} == columns
 
 
 def _plain(table: Any) -> Any:

@@ -196,10 +196,10 @@ def noticed(found: Found) -> tuple[str, ...]:
 
 def directed(error: DirectedError, names: Any, where: str) -> InputError:
     """Say which edge has two weights, by the names of its nodes."""
-    i, j = error.pair
+    i, j = (short(str(names[k]), 90) for k in error.pair)
     return InputError(
         f"{where}: {_edges(error.count)} came in both directions with different weights (where "
-        f"there are none, not as often), first {short(names[i], 90)} - {short(names[j], 90)}: "
+        f"there are none, not as often), first {i} - {j}: "
         f"{error.weights[0]:g} there, {error.weights[1]:g} back. The graph must be undirected: "
         f"correct it, or choose with --symmetrise {'|'.join(WAYS)} (symmetrise= in Python)."
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from typing import Any
 
-from robustgc.io.edge_tables import WEIGHT
+from robustgc.io.edge_columns import WEIGHT
 from robustgc.io.errors import InputError
 from robustgc.quoting import listed, quoted
 

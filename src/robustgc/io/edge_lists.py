@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from robustgc.io import edge_tables, objects
+from robustgc.io.dialect import Dialect
 from robustgc.io.edge_attributes import attribute_columns
 from robustgc.io.named import NamedGraph
 from robustgc.io.network_files import OBJECTS, not_utf8
@@ -24,7 +25,8 @@ def read_edge_list(path: Path, weight: str | None, symmetrise: str | None) -> Na
         head = stream.read(SAMPLE)
     first = next((line for line in head.splitlines() if line.strip() and line[:1] != b"#"), b"")
     if not first.rstrip().endswith(b"}"):
-        return edge_tables.read_text(path, weight=weight, symmetrise=symmetrise)
+        plain = Dialect(header=False)  # by definition
+        return edge_tables.read_text(path, weight=weight, symmetrise=symmetrise, dialect=plain)
     pairs, records = [], []
     for where, line in _lines(path, "edges"):
         u, v, data = _edge(where, line)

@@ -1,25 +1,30 @@
 """Tables of edges (CSV, TSV, Parquet, Arrow) -> a graph with named nodes."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.io import tables
+from robustgc.io import adjacency, tables
 from robustgc.io.assembling import DirectedError, assemble, directed
+from robustgc.io.dialect import Dialect
+from robustgc.io.edge_columns import HEADER, Columns, Wanted
+from robustgc.io.edge_columns import columns as choose
 from robustgc.io.errors import TooLargeError
+from robustgc.io.headers import First, counts_rows, odd_one_out
 from robustgc.io.name_tables import NameTable
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, NoRowsError
 from robustgc.io.reasons import line_of
-from robustgc.quoting import quoted, short
+from robustgc.quoting import listed, quoted, short
 
-SOURCE = ("source", "src", "from", "node1", "node_1", "u", "head", "i", "a")
-TARGET = ("target", "dst", "to", "node2", "node_2", "v", "tail", "j", "b")
-WEIGHT = ("weight", "w", "value", "similarity", "strength")
+_NUMBERED = re.compile(r"column \d+")  # what columns without a header are called
+_SOME = 1000  # rows that tell what kind a column is
 _DENSE = 8  # numbers up to that many times the edges are counted, others sorted
 
 
@@ -46,86 +51,175 @@ class Edges:
     notes: tuple[str, ...] = ()
 
 
-def read_text(path: Path, *, symmetrise: str | None = None, **columns: str | None) -> NamedGraph:
-    """Read a text table with a row per edge: two nodes, perhaps a weight."""
-    return _graph(text_edges(path, **columns), symmetrise)
+def read_text(
+    path: Path,
+    *,
+    symmetrise: str | None = None,
+    dialect: Dialect | None = None,
+    **columns: str | None,
+) -> NamedGraph:
+    """Read a text table with a row per edge (two nodes, perhaps a weight), or a matrix."""
+    wanted = Wanted(**columns)
+    look = _layout(path, wanted, dialect, alone=True)
+    header = None if dialect is None else dialect.header
+    if not wanted.any and (matrix := adjacency.of_text(path, look, header)) is not None:
+        return adjacency.graph(matrix, symmetrise, str(path))
+    return _graph(_text_edges(path, look, wanted, dialect, alone=True), symmetrise)
 
 
 def from_arrow(
     table: Any, where: str, *, symmetrise: str | None = None, **columns: str | None
 ) -> NamedGraph:
-    """Read an Arrow table with a row per edge."""
+    """Read an Arrow table with a row per edge, or a matrix of weights."""
+    if not Wanted(**columns).any and (matrix := adjacency.of_arrow(table)) is not None:
+        return adjacency.graph(matrix, symmetrise, where)
     return _graph(arrow_edges(table, where, **columns), symmetrise)
 
 
-def text_edges(
-    path: Path, *, source: str | None = None, target: str | None = None, weight: str | None = None
-) -> Edges:
-    """Read the edges of a text table."""
-    import pyarrow as pa
+def text_edges(path: Path, *, dialect: Dialect | None = None, **columns: str | None) -> Edges:
+    """Read the edges of a text table, perhaps one of several with edges of the graph.
 
-    named = any(name is not None for name in (source, target, weight))
-    look = tables.layout(path, (*SOURCE[:5], *TARGET[:5], *WEIGHT[:1]), True if named else None)
+    What its first line is can therefore not be told from the names in the others.
+    """
+    wanted = Wanted(**columns)
+    look = _layout(path, wanted, dialect, alone=False)
+    return _text_edges(path, look, wanted, dialect, alone=False)
+
+
+def _text_edges(
+    path: Path, look: tables.Layout, wanted: Wanted, dialect: Dialect | None, *, alone: bool
+) -> Edges:
+    """Read the edges, once more where all of them say otherwise of the first line."""
     names = look.names or tuple(f"column {k + 1}" for k in range(look.width))
     if look.width < 2:
         raise InputError(
             f"{path}, line {look.skipped + 1}: one field where two nodes are expected. Put source, "
-            "target and perhaps a weight on every line, between commas or tabs."
+            "target and perhaps a weight on every line, between commas or tabs; --delimiter names "
+            "what else stands between them."
         )
+    index = 0 if look.names and counts_rows(names[0], look.fields(0)) and len(names) > 2 else None
     try:
-        i, j, k = _columns(names, source, target, weight)
+        chosen = choose(names, wanted, index, look.fields)
     except InputError as error:
         raise InputError(f"{path}: {error}.") from None
-    integers = look.integers(i) and look.integers(j) and tables.canonical(path)
-    weights = {} if k is None else {k: pa.float64()}
-    try:
-        node = pa.int64() if integers else pa.string()
-        keep = _shrunk if integers else NameTable()
-        chunks = tables.read(path, look, {i: node, j: node, **weights}, keep)
-    except InputError as error:
-        if not integers or isinstance(error, TooLargeError):
-            raise  # else numbers at first, text later on
-        keep = NameTable()
-        chunks = tables.read(path, look, {i: pa.string(), j: pa.string(), **weights}, keep)
+    chunks, keep = _chunks(path, look, chosen)
     if not chunks[0]:
         raise NoRowsError(f"{path} has a header and no edges.")
-    table = keep if isinstance(keep, NameTable) else NameTable()
-    found = _edges(chunks, _Place(path, look.skipped), table)
-    if k is None and look.width > 2 and look.names is None:
-        unused = f"columns 3 to {look.width} were not read; name the weights with --weight"
-        return replace(found, notes=(unused,))
-    return found
+    place = _Place(path, look.skipped, dialect)
+    found = _edges(chunks, place, keep)
+    pair = (names[chosen.source], names[chosen.target])
+    if look.names is not None:
+        _refuse_second_header(found, pair, place)
+    first = _first_line(look, found, pair if alone else None)
+    if first.header != look.first.header:
+        rows = replace(dialect or Dialect(), header=first.header)
+        look = replace(_layout(path, wanted, rows, alone=True), first=first)
+        del chunks, keep, found  # memory
+        return _text_edges(path, look, wanted, rows, alone=False)
+    look = replace(look, first=first)
+    return replace(found, notes=(*look.notes, *_first_notes(look), *chosen.notes))
 
 
-def arrow_edges(
-    table: Any,
-    where: str,
-    *,
-    source: str | None = None,
-    target: str | None = None,
-    weight: str | None = None,
-) -> Edges:
-    """Read the edges of an Arrow table."""
+def _layout(path: Path, wanted: Wanted, dialect: Dialect | None, *, alone: bool) -> tables.Layout:
+    """Look at a text table; columns that are named, other than by number, are in its header."""
+    named = any(name is not None and not _NUMBERED.fullmatch(name) for name in wanted)
+    return tables.layout(path, HEADER, True if named else None, dialect, alone=alone)
+
+
+def _chunks(path: Path, look: tables.Layout, chosen: Columns) -> tuple[list[list[Any]], NameTable]:
+    """Read the columns: nodes as whole numbers where all of them are, else as text."""
+    import pyarrow as pa
+
+    i, j, k, _ = chosen
+    weights = {} if k is None else {k: pa.float64()}
+    if look.integers(i) and look.integers(j) and tables.canonical(path, look.encoding):
+        try:
+            types = {i: pa.int64(), j: pa.int64(), **weights}
+            return tables.read(path, look, types, _shrunk), NameTable()
+        except TooLargeError:
+            raise
+        except InputError:
+            pass  # numbers at first, text later on
+    keep = NameTable()
+    return tables.read(path, look, {i: pa.string(), j: pa.string(), **weights}, keep), keep
+
+
+def _refuse_second_header(edges: Edges, header: tuple[str, str], place: "_Place") -> None:
+    """Refuse a header between edges, as in files that were put together."""
+    if isinstance(edges.names, np.ndarray):
+        return
+    codes = [edges.names.index(name).as_py() for name in header]
+    again = (edges.ends[0] == codes[0]) & (edges.ends[1] == codes[1])
+    if min(codes) >= 0 and again.any():
+        raise InputError(
+            f"{place.row(int(np.argmax(again)))}: the header {listed(header)} once more, as in "
+            "files that were put together. Remove the line; --no-header reads both as edges."
+        )
+
+
+def _first_line(look: tables.Layout, edges: Edges, header: Sequence[str] | None) -> First:
+    """Tell what the first line is from all edges, where the sample did not say it for sure.
+
+    Parameters
+    ----------
+    look : Layout
+    edges : Edges
+    header : sequence of str or None
+        The names of the columns of nodes; None: other files have edges too, which cannot be seen.
+    """
+    text = not isinstance(edges.names, np.ndarray)
+    if look.first is First.LIKELY and header is not None and text:
+        nodes = any(edges.names.index(name).as_py() >= 0 for name in header)
+        return First.ROW if nodes else First.LIKELY
+    if look.first is not First.OPEN:
+        return look.first
+    single = np.bincount(np.concatenate(edges.ends), minlength=len(edges.names)) == 1
+    apart = single[edges.ends[0]] & single[edges.ends[1]]
+    if not apart[0]:
+        return First.ROW
+    likely = odd_one_out(int(apart.sum()) - 1, len(apart) - 1)
+    if header is None:
+        return First.OPEN if likely else First.ROW
+    return First.LIKELY if likely else First.OPEN
+
+
+def _first_notes(look: tables.Layout) -> tuple[str, ...]:
+    """Say how the first line was read, where it was not plain."""
+    if look.first in (First.LIKELY, First.HEADER):
+        names = short(", ".join(name for name in look.names or () if name))
+        line = f"line {look.skipped} is read as a header: {names}"
+        return (f"{line} (--no-header reads it as an edge)",)
+    if look.first is First.OPEN:
+        line = f"line {look.skipped + 1} is read as an edge: {short(', '.join(look.sample[0]))}"
+        return (f"{line}; use --header if it names the columns",)
+    return ()
+
+
+def arrow_edges(table: Any, where: str, **columns: str | None) -> Edges:
+    """Read the edges of an Arrow table; `columns` are those that the user has named."""
     import pyarrow as pa
 
     if table.num_columns < 2:
         raise InputError(f"{where}: {table.num_columns} column where two nodes are expected.")
+    names = table.column_names
     try:
-        places = _columns(table.column_names, source, target, weight)
+        index = _index(table) if table.num_columns > 2 else None
+        chosen = choose(names, Wanted(**columns), index, partial(_sample, table))
     except InputError as error:
         raise InputError(f"{where}: {error}.") from None
-    columns = [table.column(k) for k in places if k is not None]
-    for k, column in enumerate(columns):
+    places = chosen.places()
+    read = [table.column(k) for k in places]
+    for k, column in enumerate(read):
         if column.null_count:
             row = int(np.flatnonzero(column.is_null().to_numpy())[0])
             raise InputError(
                 f"{where}, row {row + 1}: {'no node' if k < 2 else 'no weight'} in column "
-                f"{quoted(table.column_names[places[k]])}. Fill it in, or leave the row out."
+                f"{quoted(names[places[k]])}. Fill it in, or leave the row out."
             )
     try:
-        if any(not pa.types.is_integer(column.type) for column in columns[:2]):
-            columns[:2] = [column.cast(pa.string()) for column in columns[:2]]
-        columns[2:] = [column.cast(pa.float64()) for column in columns[2:]]
+        if any(not pa.types.is_integer(column.type) for column in read[:2]):
+            read[:2] = [column.cast(pa.string()) for column in read[:2]]
+        read[2:] = [column.cast(pa.float64()) for column in read[2:]]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise InputError(
             f"{where}: nodes must be text or whole numbers, weights numbers ({short(error)}). Name "
@@ -133,33 +227,43 @@ def arrow_edges(
         ) from error
     if not table.num_rows:
         raise NoRowsError(f"{where} has no rows.")
-    table = NameTable()
-    chunks = [[table(chunk) for chunk in column.chunks] for column in columns]
-    return _edges(chunks, _Place(where), table)
+    keep = NameTable()
+    chunks = [[keep(chunk) for chunk in column.chunks] for column in read]
+    return replace(_edges(chunks, _Place(where), keep), notes=chosen.notes)
 
 
-def _columns(
-    names: Sequence[str], source: str | None, target: str | None, weight: str | None
-) -> tuple[int, int, int | None]:
-    i = tables.column(names, source, SOURCE, 0)
-    j = tables.column(names, target, TARGET, 1 if i == 0 else 0)
-    if i == j:
-        raise InputError(f"source and target are both column {quoted(names[i])}; name two columns")
-    third = 2 if (i, j) == (0, 1) and len(names) == 3 else -1
-    k = tables.column(names, weight, WEIGHT, third)
-    return i, j, k if k >= 0 else None
+def _index(table: Any) -> int | None:
+    """Return a column that only counts the rows, as pandas adds it."""
+    import pyarrow as pa
+
+    for k, name in enumerate(table.column_names):
+        if pa.types.is_integer(table.column(k).type) and counts_rows(name, _sample(table, k) or []):
+            return k
+    return None
+
+
+def _sample(table: Any, k: int) -> list[str] | None:
+    """Return some fields of a column of numbers or text; None: it has others."""
+    import pyarrow as pa
+
+    column = table.column(k)
+    text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    if not (text or pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return None
+    return [str(value) for value in column.slice(0, _SOME).to_pylist()]
 
 
 class _Place(NamedTuple):
-    """Where a table is from, and the lines of a file before its first row."""
+    """Where a table is from, the lines of a file before its first row, and how it is written."""
 
     where: Path | str
     before: int = 0
+    dialect: Dialect | None = None
 
     def row(self, k: int) -> str:
         """Name a row by its line."""
         if isinstance(self.where, Path):
-            return f"{self.where}, line {line_of(self.where, self.before, k)}"
+            return f"{self.where}, line {line_of(self.where, self.before, k, self.dialect)}"
         return f"{self.where}, row {k + 1}"
 
 

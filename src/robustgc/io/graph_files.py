@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from robustgc.csr import CSR
 from robustgc.io import arrow_tables, edge_tables, limits, objects, tables
+from robustgc.io.dialect import Dialect
 from robustgc.io.edge_lists import read_adjacency_list, read_edge_list
-from robustgc.io.inner_files import notes_of
+from robustgc.io.inner_files import notes_of, written
 from robustgc.io.matrices import read_matrix
 from robustgc.io.named import NamedGraph
 from robustgc.io.network_files import read_network
@@ -40,6 +41,7 @@ def read_graph(
     weight: str | None = None,
     symmetrise: str | None = None,
     sheet: str | None = None,
+    dialect: Dialect | None = None,
 ) -> NamedGraph:
     """Read a graph from a file, by its ending, or from a folder that `build_csr` wrote.
 
@@ -55,21 +57,30 @@ def read_graph(
         What to do where the two directions of an edge differ; None: refuse.
     sheet : str or None
         Which sheet of a spreadsheet; None: the first that is not empty.
+    dialect : Dialect or None
+        How a text table is written, as far as the user says it.
     """
     if os.path.isdir(path):
         return _folder(path)
     path = source_of(path, sheet)
-    graph = _of_file(path, source, target, weight, symmetrise)
+    columns = {"source": source, "target": target, "weight": weight}
+    graph = _of_file(path, symmetrise=symmetrise, dialect=dialect, **columns)
     return replace(graph, notes=(*notes_of(path), *graph.notes))
 
 
 def _of_file(
-    path: Path, source: str | None, target: str | None, weight: str | None, symmetrise: str | None
+    path: Path,
+    *,
+    source: str | None,
+    target: str | None,
+    weight: str | None,
+    symmetrise: str | None,
+    dialect: Dialect | None,
 ) -> NamedGraph:
     ending = kind(path)
     columns = {"source": source, "target": target, "weight": weight, "symmetrise": symmetrise}
     if ending in tables.TEXT:
-        return edge_tables.read_text(path, **columns)
+        return edge_tables.read_text(path, dialect=written(path, dialect), **columns)
     check_file(path)
     if ending in arrow_tables.TYPED:
         return edge_tables.from_arrow(arrow_tables.read_typed(path), str(path), **columns)

@@ -3,8 +3,11 @@
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from robustgc.io.dialect import Dialect
 
 if sys.platform == "win32":
     from pathlib import WindowsPath as _Native
@@ -27,6 +30,8 @@ class InnerFile(_Native):
         Gives the bytes: a context with a stream to read.
     notes : tuple of str
         What the user should know of how it was found.
+    dialect : Dialect or None
+        How its text is written, where this library has written it; None: as the user says.
     """
 
     ending: str
@@ -34,6 +39,7 @@ class InnerFile(_Native):
     packing: str
     stream: Callable[[], AbstractContextManager[Any]]
     notes: tuple[str, ...]
+    dialect: Dialect | None = None
 
     @classmethod
     def of(
@@ -72,3 +78,11 @@ class InnerFile(_Native):
 def notes_of(path: object) -> tuple[str, ...]:
     """Return what the user should know of how a file was found."""
     return path.notes if isinstance(path, InnerFile) else ()
+
+
+def written(path: object, dialect: Dialect | None) -> Dialect | None:
+    """Return how the text of a file is written: as the user says, or as it was made of a sheet."""
+    own = path.dialect if isinstance(path, InnerFile) else None
+    return (
+        dialect if own is None else replace(own, header=None if dialect is None else dialect.header)
+    )

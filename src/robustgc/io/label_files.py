@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 from robustgc.io import tables
 from robustgc.io.arrow_objects import arrow_table, is_table
 from robustgc.io.arrow_tables import TYPED, read_typed
-from robustgc.io.inner_files import notes_of
+from robustgc.io.dialect import Dialect
+from robustgc.io.inner_files import notes_of, written
 from robustgc.io.label_classes import (
     FEW,
     check_classes,
@@ -65,16 +67,22 @@ class LabelTable:
         self.nodes, self.labels, self.where, self._skipped = nodes, labels, where, skipped
         self.headless, self.columns, self.layout = headless, columns, layout
         self.reviewed: list[bool] | None = None
+        self.dialect = Dialect()
 
     def row(self, k: int) -> str:
         """Name a row, that of a text file by its line."""
         if isinstance(self.where, Path):
-            return f"line {line_of(self.where, self._skipped, k)}"
+            return f"line {line_of(self.where, self._skipped, k, self.dialect)}"
         return f"row {k + 1}"
 
 
 def read_labels(
-    path: Path, *, node: str | None = None, label: str | None = None, sheet: str | None = None
+    path: Path,
+    *,
+    node: str | None = None,
+    label: str | None = None,
+    sheet: str | None = None,
+    dialect: Dialect | None = None,
 ) -> LabelTable:
     """Read a table with a row per label: the node and its class.
 
@@ -86,6 +94,8 @@ def read_labels(
         header columns are called ``column 1``, ``column 2`` and so on.
     sheet : str or None
         Which sheet of a spreadsheet; None: the first that is not empty.
+    dialect : Dialect or None
+        How a text table is written, as far as the user says it; its header is that of edges.
     """
     import pyarrow as pa
 
@@ -99,14 +109,19 @@ def read_labels(
             f"{path}: labels come as {', '.join((*tables.TEXT, *TYPED))}, .xlsx, also with .gz, "
             f".zst or .zip, not as {ending or 'a file without an ending'}. Rename or convert it."
         )
-    look = tables.layout(path, (*NODE[:4], *LABEL[:2]), True if has_names(node, label) else None)
+    dialect = written(path, dialect) or Dialect()  # labels are no numbers
+    dialect = replace(dialect, header=None, decimal=dialect.decimal or ".")
+    header = True if has_names(node, label) else None
+    look = tables.layout(path, (*NODE[:4], *LABEL[:2]), header, dialect)
 
     def read(wanted: Sequence[int]) -> list[Any]:
         chunks = tables.read(path, look, dict.fromkeys(wanted, pa.string()))
         return [pa.chunked_array(part, type=pa.string()) for part in chunks]
 
     columns = choose_columns(look.names, look.width, read, str(path), node, label)
-    return _chosen(columns, path, look)
+    table = _chosen(columns, path, look)
+    table.dialect = dialect
+    return table
 
 
 def _reviewed(table: LabelTable, cells: list[Any]) -> list[bool]:
@@ -251,7 +266,8 @@ def settled(
     above = int(table.headless and len(place) > 1 and place[0] < 0)
     missing = find_missing(table.labels[above:], unlabelled)
     given = np.concatenate([np.ones(above, dtype=bool), ~missing.mask])
-    notes = [*notes_of(table.where), *(() if table.columns is None else table.columns.notes)]
+    notes = [*notes_of(table.where), *(() if table.layout is None else table.layout.notes)]
+    notes += [] if table.columns is None else table.columns.notes
     notes += marker_notes(missing)
     notes += _check_known(table, place, given, ignore_unknown, explain)
     _check_kinds(table, given)

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from robustgc import atomic
 from robustgc.atomic import new_file
+from robustgc.io.dialect import Recoded
 from robustgc.io.errors import InputError, NoRowsError
 from robustgc.io.inner_files import InnerFile
 from robustgc.io.limits import Metered, check_text
@@ -69,12 +70,14 @@ def _near(path: Path) -> str:
 
 
 @contextmanager
-def opened(path: Path, *, spaced: bool = False) -> Iterator[Any]:
+def opened(path: Path, *, spaced: bool = False, encoding: str = "utf-8") -> Iterator[Any]:
     """Give a stream of bytes, unpacked by the ending of the file.
 
     Parameters
     ----------
     path : Path
+    encoding : str
+        Of text; the bytes that come are UTF-8.
     spaced : bool
         Fields stand between any number of spaces: they come with one, and comments as empty lines.
     """
@@ -86,7 +89,8 @@ def opened(path: Path, *, spaced: bool = False) -> Iterator[Any]:
         unpacked = _stored(path, squeezed)
     try:
         with unpacked as stream:
-            yield _Spaced(stream) if spaced else stream
+            text = stream if encoding == "utf-8" else Recoded(stream, path, encoding)
+            yield _Spaced(text) if spaced else text
     except OSError as error:
         if not squeezed:
             raise InputError(f"{path} cannot be read: {short(error)}.") from error

@@ -12,7 +12,8 @@ from robustgc.io import tables
 from robustgc.io.arrays import read_array, read_arrays
 from robustgc.io.arrow_objects import arrow_table, is_table
 from robustgc.io.arrow_tables import TYPED, read_typed
-from robustgc.io.inner_files import notes_of
+from robustgc.io.dialect import Dialect
+from robustgc.io.inner_files import notes_of, written
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.point_columns import (
     NAME,
@@ -38,6 +39,7 @@ def read_points(
     sheet: str | None = None,
     label: str | None = None,
     model: Sequence[str] | None = None,
+    dialect: Dialect | None = None,
 ) -> NamedPoints:
     """Read points.
 
@@ -57,6 +59,8 @@ def read_points(
         The column with the labels, if they stand in the same table.
     model : sequence of str or None
         The columns that a model was fitted on: they are found by name, and others left out.
+    dialect : Dialect or None
+        How a text table is written, as far as the user says it.
     """
     path = source(path, sheet)
     check_file(path)
@@ -72,15 +76,15 @@ def read_points(
             f"{path}: points come as {known}, not as {ending or 'a file without an ending'}. "
             "Rename or convert it."
         )
-    points = _text(path, choice)
+    points = _text(path, choice, written(path, dialect))
     return replace(points, notes=(*notes_of(path), *points.notes))
 
 
-def _text(path: Path, choice: Choice) -> NamedPoints:
+def _text(path: Path, choice: Choice, dialect: Dialect | None) -> NamedPoints:
     import pyarrow as pa
 
     words = (*NAME[:3], *(word.lower() for word in choice.model or ()))
-    look = tables.layout(path, words, True if choice.by_user else None)
+    look = tables.layout(path, words, True if choice.by_user else None, dialect)
     names = look.names or tuple(f"column {k + 1}" for k in range(look.width))
     parts = roles(str(path), names, choice, look.names is not None)
     kinds = {k: kind_of(r[k] for r in look.sample if len(r) > k) for k in parts.features}
@@ -93,10 +97,11 @@ def _text(path: Path, choice: Choice) -> NamedPoints:
     values = {k: _joined(c, types[k]) for k, c in zip(types, chunks, strict=True)}
 
     def row(k: int) -> str:
-        return f"{path}, line {line_of(path, look.skipped, k)}"
+        return f"{path}, line {line_of(path, look.skipped, k, dialect)}"
 
     table = Table(path, names, values, kinds, row, look.names is not None, look.skipped)
-    return table.points(parts)
+    points = table.points(parts)
+    return replace(points, notes=(*look.notes, *points.notes))
 
 
 def _encoded(chunk: Any) -> Any:

@@ -7,56 +7,41 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robustgc.io.opening import InputError, kind, opened
+from robustgc.io.dialect import Dialect, undecodable
+from robustgc.io.heads import LONG, LONGEST, RETURN, head
+from robustgc.io.opening import InputError, opened
 from robustgc.quoting import quoted, short
 
 if TYPE_CHECKING:
     from robustgc.io.tables import Layout
 
 NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)\s*", re.I | re.A)
-LONG = (
-    "more than 1,048,576 bytes without an end of the line, which no row of a table has. Check that "
-    "it is a table, with a row on each line."
-)
-RETURN = "a carriage return within the line. Save the file with LF or CR LF at the end of lines."
-LONGEST = 2**20  # bytes of a line; the reader of tables takes blocks of that many
+_MARKS = {".": "point", ",": "comma"}
 _NOTHING = ("", "na", "n/a", "null", "none", "?", "-")
 
 
-def delimiter(path: Path, line: str) -> str:
-    """Tell from a line what stands between its fields; a space means any number of them."""
-    if kind(path) in (".tsv", ".tab"):
-        return "\t"
-    return next((mark for mark in ("\t", ",", ";", " ") if mark in line.strip()), ",")
-
-
-def explain(
-    path: Path, look: "Layout | None", types: dict[int, Any], error: Exception
-) -> InputError:
+def explain(path: Path, look: "Layout", types: dict[int, Any], error: Exception) -> InputError:
     """Return an error that names the line.
 
     Parameters
     ----------
     path : Path
-    look : Layout or None
-        How the table is written; None: not known, as it is not UTF-8.
+    look : Layout
+        How the table is written.
     types : dict
         Arrow type of the columns, by number.
     error : Exception
         What the fast reader said, for what is not found here.
     """
-    with opened(path, spaced=look is not None and look.delimiter == " ") as stream:
+    with opened(path, spaced=look.delimiter == " ", encoding=look.encoding) as stream:
         for number, raw in enumerate(_lines(stream), 1):
             if len(raw) > LONGEST:
                 return InputError(f"{path}, line {number}: {LONG}")
             try:
                 line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as bad:
-                return InputError(
-                    f"{path}, line {number}: not UTF-8 (byte {bad.start + 1} of the line is "
-                    f"0x{raw[bad.start]:02x}). Save the file as UTF-8."
-                )
-            if look is None or number <= look.skipped or not line:
+                return undecodable(path, number, raw[bad.start], "utf-8")
+            if number <= look.skipped or not line:
                 continue
             reason = _wrong(line, look, types)
             if reason:
@@ -64,23 +49,16 @@ def explain(
     return InputError(f"{path} cannot be read: {short(error)}. Check how it was written.")
 
 
-def line_of(path: Path, skipped: int, row: int) -> int:
+def line_of(path: Path, skipped: int, row: int, dialect: Dialect | None = None) -> int:
     """Return the line of a row, counted from 0: empty lines are no rows."""
-    with opened(path) as stream:
-        first = next((raw for raw in _after(stream, skipped)), b"")
-    spaced = delimiter(path, first.decode("utf-8", "replace")) == " "
-    with opened(path, spaced=spaced) as stream:
+    start = head(path, dialect or Dialect())
+    with opened(path, spaced=start.delimiter == " ", encoding=start.encoding) as stream:
         for number, raw in enumerate(_lines(stream), 1):
             if number > skipped and raw:
                 row -= 1
                 if row < 0:
                     return number
     return 0
-
-
-def _after(stream: Any, skipped: int) -> Iterator[bytes]:
-    lines = enumerate(_lines(stream))
-    return (raw for k, raw in lines if k >= skipped and raw.strip() and raw.lstrip()[:1] != b"#")
 
 
 def _lines(stream: Any) -> Iterator[bytes]:
@@ -123,17 +101,41 @@ def _wrong(line: str, look: "Layout", types: dict[int, Any]) -> str:
             f"a double quote opens and does not close, or text stands beside it: {quoted(line)}. "
             "Close it; a quote that belongs to the text is written twice, in a field in quotes."
         )
-    if len(fields) != look.width:
-        few = "few" if len(fields) < look.width else "many"
-        return (
-            f"{len(fields)} field{'s' * (len(fields) != 1)} where {look.width} are expected, too "
-            f"{few}: {quoted(' | '.join(fields))}. Correct the line; text that holds the "
-            "delimiter must stand in double quotes."
-        )
+    if reason := _extra(fields, look):
+        return reason
     for place, kind_ in types.items():
-        if str(kind_) == "double" and not NUMBER.fullmatch(fields[place]):
-            return _no_number(fields[place].strip(), place, look)
+        text = fields[place].strip()
+        if str(kind_) == "double" and text not in look.nulls and not is_number(text, look.decimal):
+            return _no_number(text, place, look)
     return ""
+
+
+def _extra(fields: list[str], look: "Layout") -> str:
+    """Say why the number of fields is wrong; nothing: it is right."""
+    if len(fields) != look.width + look.blank:
+        few = "few" if len(fields) < look.width + look.blank else "many"
+        return (
+            f"{len(fields)} field{'s' * (len(fields) != 1)} where {look.width + look.blank} are "
+            f"expected, too {few}: {quoted(' | '.join(fields))}. Correct the line; text that holds "
+            f"the delimiter ({quoted(look.delimiter)}; --delimiter names another) must stand in "
+            "double quotes."
+        )
+    extra = next((field for field in fields[look.width :] if field.strip()), "")
+    if extra:
+        return (
+            f"{quoted(extra)} after the last column: that field is empty in the first lines. "
+            "Remove it, or give the column a name in the header."
+        )
+    return ""
+
+
+def is_number(text: str, decimal: str = ".") -> bool:
+    """Whether a text is a number, with a decimal point or comma."""
+    if decimal == ",":
+        if "." in text:
+            return False
+        text = text.replace(",", ".", 1)
+    return NUMBER.fullmatch(text) is not None
 
 
 def _no_number(text: str, place: int, look: "Layout") -> str:
@@ -142,5 +144,11 @@ def _no_number(text: str, place: int, look: "Layout") -> str:
         return (
             f"the value in {column} is missing ({quoted(text)}). Fill it in, or leave the line out."
         )
-    cure = "Write 0.5, not 0,5" if re.fullmatch(r"-?\d+,\d+", text) else "Correct it"
+    cure = "Correct it"
+    for mark, other in ((",", "."), (".", ",")):
+        if look.decimal == other and is_number(text, mark):
+            cure = (
+                f"Numbers are read with a decimal {_MARKS[other]}: write all of them so, or use "
+                f"--decimal {mark} (decimal={mark!r} in Python) if they have a {_MARKS[mark]}"
+            )
     return f"{quoted(text)} in {column} is no number. {cure}, or name the columns that are meant."

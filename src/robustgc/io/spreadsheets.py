@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from robustgc.io import limits
+from robustgc.io.dialect import Dialect
 from robustgc.io.inner_files import InnerFile
 from robustgc.io.opening import InputError, packed_size, whole
 from robustgc.quoting import listed, quoted, short
@@ -72,7 +73,9 @@ def sheet_as_text(path: Path, sheet: str | None = None) -> InnerFile:
     text, broken = _text(rows)
     if broken:
         notes = (*notes, f"{broken} cells with line breaks or tabs are read with spaces instead")
-    return InnerFile.of_bytes(path, ".tsv", text.encode(), notes)
+    table = InnerFile.of_bytes(path, ".tsv", text.encode(), notes)
+    table.dialect = Dialect("\t", ".", "utf-8")
+    return table
 
 
 def _check_size(path: Path, content: io.BytesIO) -> None:

@@ -11,25 +11,26 @@ from typing import Any
 import numpy as np
 
 from robustgc.io import limits
-from robustgc.io.opening import InputError, NoRowsError, one_space, opened, packed_size, whole
-from robustgc.io.reasons import LONG, LONGEST, NUMBER, RETURN, delimiter, explain, unfit
+from robustgc.io.decimals import decimal_of
+from robustgc.io.dialect import Dialect
+from robustgc.io.headers import First, counts_rows, first_edge, first_row
+from robustgc.io.heads import SAMPLE, Head, head
+from robustgc.io.opening import InputError, one_space, opened, packed_size, whole
+from robustgc.io.reasons import explain, unfit
 from robustgc.quoting import listed, quoted, short
+
+__all__ = [
+    "BLOCK", "INTEGER", "PARQUET", "SAMPLE", "TEXT", "Layout", "canonical", "column", "layout",
+    "parquet", "read", "row_groups",
+]  # fmt: skip
 
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".tab")
 PARQUET = (".parquet", ".pq")
-SAMPLE = 2**16  # bytes from which delimiter and header are told
 BLOCK = 2**20  # bytes at a time: larger ones cost memory and gain nothing
-_INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
+INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 _DIGIT, _INSIDE, _EXPONENT = (
     np.isin(np.arange(256), list(some)) for some in (b"0123456789", b"0123456789.eE", b"eE")
 )
-_MAGIC = {
-    b"\x1f\x8b": "packed with gzip; name it .gz",
-    b"\x28\xb5\x2f\xfd": "packed with zstd; name it .zst",
-    b"PAR1": "a Parquet file; name it .parquet",
-    b"PK\x03\x04": "a zip archive or a spreadsheet; unpack it, or save it as CSV",
-    b"\x93NUMPY": "an array of numpy; name it .npy",
-}
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,21 @@ class Layout:
     names : tuple of str or None
         The header; None where there is none.
     width : int
-        Fields of a row.
+        Fields of a row that hold something.
     skipped : int
         Lines before the first row: comments, and the header.
     sample : list of list of str
         Some rows.
+    complete : bool
+        Whether these are all.
+    first : First
+        What the first row is.
+    blank : int
+        Fields at the end of a row that are empty in all of them.
+    encoding, decimal : str
+    nulls : tuple of str
+        What stands for a number that is not there; without any a missing one is an error.
+    notes : tuple of str
     """
 
     delimiter: str
@@ -54,14 +65,31 @@ class Layout:
     width: int
     skipped: int
     sample: list[list[str]]
+    complete: bool = False
+    first: First = First.ROW
+    blank: int = 0
+    encoding: str = "utf-8"
+    decimal: str = "."
+    nulls: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def fields(self, column: int) -> list[str]:
+        """Return a column of the sample."""
+        return [row[column].strip() for row in self.sample if len(row) > column]
 
     def integers(self, column: int) -> bool:
         """Whether all fields of the sample are whole numbers, written the one usual way."""
-        fields = (row[column].strip() for row in self.sample if len(row) > column)
-        return all(map(_INTEGER.fullmatch, fields))
+        return all(map(INTEGER.fullmatch, self.fields(column)))
 
 
-def layout(path: Path, words: Sequence[str], header: bool | None = None) -> Layout:
+def layout(
+    path: Path,
+    words: Sequence[str],
+    header: bool | None = None,
+    dialect: Dialect | None = None,
+    *,
+    alone: bool | None = None,
+) -> Layout:
     """Look at the beginning of a text file.
 
     Parameters
@@ -70,24 +98,79 @@ def layout(path: Path, words: Sequence[str], header: bool | None = None) -> Layo
     words : sequence of str
         Names that a header of this kind of table may have.
     header : bool or None
-        Whether there is one; None: to be found out.
+        Whether there is one; None: as `dialect` says, or to be found out.
+    dialect : Dialect or None
+        How the table is written, as far as the user says it.
+    alone : bool or None
+        For edges: whether the file has all of the graph, or part of it. None: no edges.
     """
-    lines = _head(path)
-    first = next(
-        (k for k, line in enumerate(lines) if line.strip() and line.lstrip()[0] not in "#%"), None
+    dialect = dialect or Dialect()
+    start = head(path, dialect)
+    numbers, rows = _rows(path, start)
+    names, rest = [field.strip() for field in rows[0]], rows[1:]
+    decimal, notes = decimal_of(path, numbers, rows, start.delimiter, dialect.decimal)
+    header = dialect.header if header is None else header
+    if header is not None:
+        first = First.KNOWN if header else First.ROW
+    elif alone is None:
+        first = first_row(names, rest, words, decimal)
+    else:
+        first = first_edge(names, rest, words, decimal, alone=alone)
+    names, blank = _trimmed(names, rest, first.header)
+    if first.header and not names[-1]:
+        _check_nameless(path, numbers[1:], [row[len(names) - 1 :] for row in rest])
+    if alone is not None and first.header and _shifted(names, rest):
+        names = ["", *names]  # as R writes names of rows, without a name for their column
+    return Layout(
+        start.delimiter,
+        tuple(names) if first.header else None,
+        len(names),
+        start.first + first.header,
+        rows[int(first.header) :],
+        start.complete,
+        first,
+        blank,
+        start.encoding,
+        decimal,
+        notes=(*start.notes, *notes),
     )
-    if first is None:
-        raise NoRowsError(f"{path} has no rows, only comments or empty lines. Add the rows.")
-    mark = delimiter(path, lines[first])
+
+
+def _rows(path: Path, start: Head) -> tuple[list[int], list[list[str]]]:
+    """Return the first rows, and their lines."""
+    lines, mark = start.lines, start.delimiter
     if mark == " ":
         lines = one_space("\n".join(lines).encode()).decode().split("\n")
-    numbered = enumerate(lines[first:], first + 1)
-    rows = [_fields(f"{path}, line {number}", line, mark) for number, line in numbered if line]
-    names = [field.strip() for field in rows[0]]
-    if header is None:
-        header = _is_header(names, rows[1:], words)
-    sample = rows[int(header) :]
-    return Layout(mark, tuple(names) if header else None, len(names), first + header, sample)
+    numbered = [(k, line) for k, line in enumerate(lines[start.first :], start.first + 1) if line]
+    rows = [_fields(f"{path}, line {number}", line, mark) for number, line in numbered]
+    return [number for number, _ in numbered], rows
+
+
+def _trimmed(first: list[str], rest: list[list[str]], header: bool) -> tuple[list[str], int]:
+    """Return the first row without fields at its end that are empty in all rows, and how many."""
+    width = len(first)
+    if header and rest and all(len(row) == width + 1 and not row[-1].strip() for row in rest):
+        return first, 1  # the header has no delimiter at its end
+    while width > 1 and not first[width - 1]:
+        if any(row[width - 1].strip() for row in rest if len(row) >= width):
+            break
+        width -= 1
+    return first[:width], len(first) - width
+
+
+def _check_nameless(path: Path, numbers: list[int], ends: list[list[str]]) -> None:
+    """Refuse a last column without a name that some rows leave empty, and others do not."""
+    filled = [n for n, end in zip(numbers, ends, strict=True) if end and end[0].strip()]
+    if 0 < len(filled) < len(ends):
+        raise InputError(
+            f"{path}, line {filled[0]}: a field after the last column, which other lines leave "
+            "empty. Remove it, or give the column a name in the header."
+        )
+
+
+def _shifted(names: list[str], rest: list[list[str]]) -> bool:
+    long = bool(rest) and all(len(row) == len(names) + 1 for row in rest)
+    return long and bool(rest[0][-1].strip()) and counts_rows("", [row[0] for row in rest])
 
 
 def _fields(where: str, line: str, mark: str) -> list[str]:
@@ -101,52 +184,8 @@ def _fields(where: str, line: str, mark: str) -> list[str]:
     return fields
 
 
-def _head(path: Path) -> list[str]:
-    """Return the first lines, none of them cut."""
-    with opened(path) as stream:
-        head = bytearray(stream.read(SAMPLE))
-        ends = head.count(b"\n")
-        while ends < 3 and (more := stream.read(SAMPLE)):  # long lines
-            head += more
-            ends += more.count(b"\n")
-            if len(head) > (ends + 1) * LONGEST:
-                _refuse_long(path, bytes(head))
-        whole_file = not stream.read(1)
-    for magic, what in _MAGIC.items():
-        if head.startswith(magic):
-            raise InputError(f"{path} is not what its ending says: it is {what}.")
-    if not whole_file:
-        head = head[: head.rindex(b"\n") + 1]
-    try:
-        lines = [line.rstrip("\r") for line in head.decode("utf-8-sig").split("\n")]
-    except UnicodeDecodeError as error:
-        raise explain(path, None, {}, error) from error
-    cut = next((number for number, line in enumerate(lines, 1) if "\r" in line), None)
-    if cut is not None:
-        raise InputError(f"{path}, line {cut}: {RETURN}")
-    return lines
-
-
-def _refuse_long(path: Path, head: bytes) -> None:
-    """Say what is wrong with the first of some lines that is too long to be one."""
-    lines = head.split(b"\n")
-    number = next(k for k, line in enumerate(lines, 1) if len(line) > LONGEST)
-    zero = "NUL bytes, and " * (b"\0" in lines[number - 1])
-    raise InputError(f"{path}, line {number}: {zero}{LONG}")
-
-
 def _same(chunk: Any) -> Any:
     return chunk
-
-
-def _is_header(first: list[str], rest: list[list[str]], words: Sequence[str]) -> bool:
-    """Whether the first row names columns: by its words, or by numbers that start below it."""
-    if any(field.lower() in words for field in first):
-        return True
-    if any(map(NUMBER.fullmatch, first)):  # else a row with one bad field would be lost
-        return False
-    columns = [[row[k] for row in rest if len(row) > k] for k in range(len(first))]
-    return any(below and all(map(NUMBER.fullmatch, below)) for below in columns)
 
 
 def read(
@@ -164,27 +203,30 @@ def read(
     import pyarrow as pa
     import pyarrow.csv as pc
 
-    columns = [f"f{k}" for k in range(look.width)]
-    text = {k: pa.string() for k in range(look.width) if k not in types}  # to find open quotes
+    columns = [f"f{k}" for k in range(look.width + look.blank)]
+    text = {k: pa.string() for k in range(len(columns)) if k not in types}  # to find open quotes
     reading = pc.ReadOptions(column_names=columns, skip_rows=look.skipped, block_size=BLOCK)
     converting = pc.ConvertOptions(
         column_types={columns[k]: kind for k, kind in (types | text).items()},
         include_columns=[columns[k] for k in (types | text)],
         strings_can_be_null=False,
-        null_values=[],
+        null_values=list(look.nulls),
+        decimal_point=look.decimal,
     )
     chunks: list[list[Any]] = [[] for _ in types]
     if not look.sample:  # a header without rows
         return chunks
     try:
         with (
-            opened(path, spaced=look.delimiter == " ") as stream,
+            opened(path, spaced=look.delimiter == " ", encoding=look.encoding) as stream,
             pc.open_csv(
                 stream, reading, pc.ParseOptions(delimiter=look.delimiter), converting
             ) as reader,
         ):
             for batch in reader:
                 columns_read = [_one_line(column) for column in batch.columns]
+                if look.blank and any(map(_filled, columns_read[-look.blank :])):
+                    raise pa.ArrowInvalid("text after the last column")
                 for part, column in zip(chunks, columns_read, strict=False):
                     part.append(keep(column))
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
@@ -207,9 +249,15 @@ def _one_line(column: Any) -> Any:
     return pc.utf8_trim_whitespace(column)
 
 
-def canonical(path: Path) -> bool:
+def _filled(column: Any) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.not_equal(column, "")).as_py())
+
+
+def canonical(path: Path, encoding: str = "utf-8") -> bool:
     """Whether no number is written as 007, -0 or 0x7: read as a number, it would lose its name."""
-    with opened(path) as stream:
+    with opened(path, encoding=encoding) as stream:
         end = b"  \n"
         while block := stream.read(BLOCK):
             text = np.frombuffer(end + block, dtype=np.uint8)

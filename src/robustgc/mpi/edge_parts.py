@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from robustgc.io import edge_tables, tables
+from robustgc.io.dialect import Dialect
 from robustgc.io.edge_tables import Edges
 from robustgc.io.opening import SQUEEZED, InputError, NoRowsError, kind, opened
 from robustgc.mpi.spreading import Ends
@@ -45,7 +46,7 @@ class Piece(NamedTuple):
         squeezed = SQUEEZING if self.path.suffix.lower() in SQUEEZED else 1
         return self.path.stat().st_size * squeezed * (head.count(b"\n") or 1) / max(len(head), 1)
 
-    def read(self, columns: dict[str, str | None]) -> Edges | None:
+    def read(self, columns: dict[str, str | None], dialect: Dialect | None = None) -> Edges | None:
         """Read the edges; None if there are none."""
         if self.empty:
             return None
@@ -53,7 +54,7 @@ class Piece(NamedTuple):
             if self.parquet:
                 table = tables.parquet(self.path, groups=self.groups)
                 return edge_tables.arrow_edges(table, str(self.path), **columns)
-            return edge_tables.text_edges(self.path, **columns)
+            return edge_tables.text_edges(self.path, dialect=dialect, **columns)
         except NoRowsError:
             return None
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from robustgc.io import tables
 from robustgc.io.assembling import noticed, way_of
+from robustgc.io.dialect import Dialect
 from robustgc.io.label_files import LabelTable, settled
 from robustgc.io.named import positions
 from robustgc.io.opening import InputError, check_file, kind
@@ -48,6 +49,7 @@ def read_share(
     target: str | None = None,
     weight: str | None = None,
     symmetrise: str | None = None,
+    dialect: Dialect | None = None,
 ) -> SpreadInput:
     """Read a rank's share of a graph; every rank calls this, with the same arguments.
 
@@ -61,6 +63,8 @@ def read_share(
         Names of the columns of edge files.
     symmetrise : {None, "mean", "max", "sum"}
         What to do where the two directions of an edge differ; None: refuse.
+    dialect : Dialect or None
+        How text files are written, as far as the user says it.
     """
     way = way_of(symmetrise)
     seen = files.listing(path)
@@ -70,11 +74,16 @@ def read_share(
         check_share(share)
         return SpreadInput(without_ones(share), names, ())
     columns = {"source": source, "target": target, "weight": weight}
-    return _edges(path, comm, seen, columns, way)
+    return _edges(path, comm, seen, columns, dialect, way)
 
 
 def _edges(
-    path: Path, comm: Any, seen: files.Listing, columns: dict[str, str | None], way: int
+    path: Path,
+    comm: Any,
+    seen: files.Listing,
+    columns: dict[str, str | None],
+    dialect: Dialect | None,
+    way: int,
 ) -> SpreadInput:
     with together(comm):
         found, notes = _edge_files(path, seen)
@@ -86,7 +95,7 @@ def _edges(
     need = memory.need_per_rank(0, entries, False, comm.size) + holding
     memory.check(comm, f"{path} (about {entries // 2} edges)", need)
     with together(comm), files.unchanged(path, seen):
-        read = [piece.read(columns) for piece in pieces]
+        read = [piece.read(columns, dialect) for piece in pieces]
     part = edge_parts.joined(comm, read, str(path))
     del read  # memory: it is all in `part`
     with together(comm):

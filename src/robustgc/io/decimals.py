@@ -1,0 +1,88 @@
+"""Whether numbers of a table have a decimal point or comma, told from its first rows."""
+
+import re
+from pathlib import Path
+
+from robustgc.io.opening import InputError
+from robustgc.io.reasons import is_number
+from robustgc.quoting import quoted
+
+_GROUPS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+|[+-]?\d{1,3}(,\d{3})+\.\d+", re.A)
+_THREE = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.A)  # 1,234: a fraction, or above a thousand
+_MISSING = ("", "na", "n/a", "nan", "null", "none", "-")
+NOTE = "numbers are read with a decimal comma (--decimal . reads them with a point)"
+
+
+def decimal_of(
+    path: Path, lines: list[int], rows: list[list[str]], delimiter: str, decimal: str | None = None
+) -> tuple[str, tuple[str, ...]]:
+    """Return the decimal mark of a table, and a note where it is a comma.
+
+    Parameters
+    ----------
+    path : Path
+    lines : list of int
+        Of the rows.
+    rows : list of list of str
+    delimiter : str
+    decimal : str or None
+        What the user says.
+
+    Raises
+    ------
+    InputError
+        There are points and commas, or commas that may stand between thousands; or commas that
+        the user calls decimal, but that stand between fields.
+    """
+    inside = any("," in field for row in rows for field in row)  # in quotes, if it is a delimiter
+    if decimal == "," == delimiter and not inside:
+        raise InputError(
+            f"{path}, line {lines[0]}: commas stand between its fields, so numbers have none. "
+            "Leave out --decimal, or put numbers in double quotes, or another mark between fields."
+        )
+    if decimal is not None or not inside:
+        return decimal or ".", ()
+    places = range(max(map(len, rows)))
+    columns = [[(n, row[k].strip()) for n, row in zip(lines, rows, strict=True) if len(row) > k]
+               for k in places]  # fmt: skip
+    fields = [field for column in columns for field in _numbers(column)]
+    commas = [(n, text) for n, text in fields if "," in text]
+    if not commas:
+        return ".", ()
+    _refuse_open(path, fields, commas)
+    return ",", (NOTE,)
+
+
+def _numbers(column: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return the fields of a column of numbers, of whatever kind; nothing if there are others."""
+    column = [(n, text) for n, text in column if text.lower() not in _MISSING]
+    if column and not _number(column[0][1]):
+        column = column[1:]  # perhaps a header
+    return column if all(_number(text) for _, text in column) else []
+
+
+def _number(text: str) -> bool:
+    return is_number(text) or is_number(text, ",") or _GROUPS.fullmatch(text) is not None
+
+
+def _refuse_open(path: Path, fields: list[tuple[int, str]], commas: list[tuple[int, str]]) -> None:
+    """Refuse numbers that can be read in two ways."""
+    cure = "write numbers without marks between thousands, and use --decimal (decimal= in Python)."
+    for n, text in fields:
+        if _GROUPS.fullmatch(text):
+            raise InputError(
+                f"{path}, line {n}: {quoted(text)} has a mark between thousands: {cure}"
+            )
+    line, comma = commas[0]
+    if all(_THREE.fullmatch(text) for _, text in commas):
+        raise InputError(
+            f"{path}, line {line}: {quoted(comma)} may be {comma.replace(',', '.')} or "
+            f"{comma.replace(',', '')}. Use --decimal , if it is the former; else {cure}"
+        )
+    for n, text in fields:
+        if "." in text:
+            raise InputError(
+                f"{path}, line {n}: {quoted(text)} has a decimal point, {quoted(comma)} on line "
+                f"{line} a comma. Write all numbers in one way, or use --decimal , or --decimal . "
+                "(decimal= in Python) if only one of the two is a number."
+            )

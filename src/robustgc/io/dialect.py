@@ -1,0 +1,191 @@
+"""How a text table is written: what the user says of it, and what its bytes say."""
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from robustgc.io.errors import InputError
+from robustgc.quoting import quoted
+
+MARKS = ("\t", ";", "|", ",", " ")  # the rarer within names stand first
+_SPELLINGS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+_ROWS = 200  # lines from which the delimiter is told
+_NEARLY = 0.9  # of the best share: a few rows may be wrong, which is told later
+_PLAIN_COMMA = re.compile(r"(?<!\d),(?! )|,(?![\d ])")  # neither decimal nor before a space
+_BLOCK = 2**20
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the text tables of a run are written; what is None is found out for every file.
+
+    Attributes
+    ----------
+    delimiter : str or None
+        What stands between fields: one character, or tab, space, comma, semicolon, pipe.
+    decimal : {None, ".", ","}
+        What stands before the decimals of a number.
+    encoding : str or None
+        As Python names it: utf-8, utf-16, cp1252, ...
+    header : bool or None
+        Whether the first row of the edges, or points, names the columns. Not for labels.
+    """
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.delimiter is not None:
+            mark = _SPELLINGS.get(self.delimiter.lower(), self.delimiter)
+            object.__setattr__(self, "delimiter", _checked_delimiter(mark))
+        if self.decimal not in (None, ".", ","):
+            raise InputError(f"--decimal {quoted(self.decimal)} is unknown; choose . or , instead.")
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", _checked_encoding(self.encoding))
+
+
+def _checked_delimiter(mark: str) -> str:
+    if len(mark) != 1 or not mark.isascii() or mark.isalnum() or mark in '"\r\n\0.-+_#%':
+        raise InputError(
+            f"--delimiter {quoted(mark)} cannot stand between fields; choose one character such as "
+            "',' ';' '|' ':' or a word: tab, space, comma, semicolon, pipe."
+        )
+    return mark
+
+
+def _checked_encoding(name: str) -> str:
+    try:
+        codec = codecs.lookup(name)
+        "ä".encode(codec.name, "replace").decode(codec.name)  # some codecs are not of text
+    except (LookupError, UnicodeError, ValueError):
+        raise InputError(
+            f"--encoding {quoted(name)} is unknown; choose utf-8, utf-16, cp1252 (Windows), "
+            "latin-1, mac-roman, or another one that Python knows."
+        ) from None
+    return "utf-8" if codec.name in ("utf-8", "utf-8-sig", "ascii") else codec.name
+
+
+def encoding_of(head: bytes) -> str:
+    """Tell the encoding from the first bytes of a file; UTF-8 where they do not say another."""
+    if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    half = len(head) // 2
+    zeros = [head[start::2].count(0) for start in (0, 1)]
+    for name, many, few in (("utf-16-le", 1, 0), ("utf-16-be", 0, 1)):
+        if half > 1 and zeros[many] > 0.4 * half and zeros[few] < 0.05 * half:
+            return name
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return "cp1252" if _is_windows(head) else "utf-8"
+    return "utf-8"
+
+
+def _is_windows(head: bytes) -> bool:
+    """Whether bytes are text of Windows: no letter is UTF-8, else some of UTF-8 is damaged."""
+    if _CONTROL.search(head) or not head.decode("utf-8", "ignore").isascii():
+        return False
+    try:
+        head.decode("cp1252")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def encoding_note(encoding: str, path: Path) -> tuple[str, ...]:
+    """Say which encoding was recognised."""
+    if encoding == "utf-8":
+        return ()
+    reason = ", as it is not UTF-8" if encoding == "cp1252" else ""
+    return (
+        f"{path.name} is read as {encoding}{reason} (--encoding NAME reads it as another encoding)",
+    )
+
+
+def delimiter_of(lines: list[str], ending: str, decimal: str | None = None) -> str:
+    """Tell from the first rows what stands between fields; a space means any number of them.
+
+    It is what gives most rows the same number of fields, two or more; fields in double quotes may
+    hold any of them. Where several do, tabs come first and spaces last; of the others commas that
+    are all decimal, or before a space, give way, and then the most fields decide.
+    """
+    if ending in (".tsv", ".tab"):
+        return "\t"
+    rows = [line.strip(" \r") for line in lines if line.strip()][:_ROWS]
+    found = {mark: _regular(rows, mark) for mark in MARKS if mark != decimal}
+    best = max(share for share, _ in found.values())
+    if best == 0:
+        return ","
+    likely = [mark for mark, (share, _) in found.items() if share >= _NEARLY * best]
+    if "\t" in likely or len(likely) == 1:
+        return likely[0]
+    likely = [mark for mark in likely if mark != " "]
+    if len(likely) > 1 and 2 * sum(map(bool, map(_PLAIN_COMMA.search, rows))) < len(rows):
+        likely = [mark for mark in likely if mark != ","]
+    return max(likely, key=lambda mark: found[mark][1])  # the first of several
+
+
+def _regular(rows: list[str], mark: str) -> tuple[float, int]:
+    """Return the share of rows with the usual number of fields, and that number."""
+    if not any(mark in row for row in rows):
+        return 0.0, 1
+    if mark == " ":
+        rows = [re.sub(r"[ \t]+", " ", row) for row in rows]
+    try:
+        counts = Counter(len(fields) for fields in csv.reader(rows, delimiter=mark))
+    except csv.Error:  # a field that is too long, or a NUL: told later, with its line
+        counts = Counter(row.count(mark) + 1 for row in rows)
+    width, number = max(counts.items(), key=lambda item: (item[1], item[0]))
+    share = number / counts.total()
+    return (share if width > 1 else 0.01 * (1 - share)), width  # better than a mark that is nowhere
+
+
+class Recoded(io.RawIOBase):
+    """A stream of bytes in another encoding, as UTF-8."""
+
+    def __init__(self, stream: Any, path: Path, encoding: str) -> None:
+        self._stream, self._path, self._encoding = stream, path, encoding
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._ready, self._line = b"", 1
+
+    def readable(self) -> bool:
+        """Whether it can be read."""
+        return True
+
+    def readinto(self, room: Any) -> int:
+        """Fill a buffer, and return how many bytes it got; 0 at the end."""
+        while not self._ready:
+            block = self._stream.read(_BLOCK)
+            try:
+                text = self._decoder.decode(block, final=not block)
+            except UnicodeDecodeError as bad:
+                before = bad.object[: bad.start].decode(self._encoding, "ignore").count("\n")
+                line, byte = self._line + before, bad.object[bad.start]
+                raise undecodable(self._path, line, byte, self._encoding) from None
+            self._line += text.count("\n")
+            self._ready = text.encode("utf-8", "replace")
+            if not block:
+                break
+        count = min(len(room), len(self._ready))
+        room[:count], self._ready = self._ready[:count], self._ready[count:]
+        return count
+
+
+def undecodable(path: Path, line: int, byte: int, encoding: str) -> InputError:
+    """Return an error for a byte that is no text."""
+    known = "UTF-8" if encoding == "utf-8" else encoding
+    cure = "--encoding cp1252" if encoding == "utf-8" else "another --encoding"
+    return InputError(
+        f"{path}, line {line}: not {known} (there is the byte 0x{byte:02x}). Save the file as "
+        f"UTF-8, or name its encoding, as {cure} (encoding= in Python)."
+    )
