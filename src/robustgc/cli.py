@@ -1,13 +1,10 @@
 """The command line: a thin front on the public names."""
 
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from robustgc.commands.audit import audit
 from robustgc.commands.classify import classify
@@ -36,6 +33,8 @@ def main() -> None:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         typer.echo(f"robustgc {version('robustgc')}")
         raise typer.Exit
 
@@ -63,6 +62,8 @@ def demo(
     seed: Annotated[int, typer.Option(min=0, help="Which blogs, and which labels.")] = 7,
 ) -> None:
     """Classify 1222 political blogs from 12 labels, 3 of them wrong, by four methods."""
+    from rich.table import Table
+
     from robustgc.experiments.demo import Demo, run
 
     try:
@@ -168,6 +169,14 @@ def reproduce(
 
 def _run(parts: list[str], options: "Options") -> None:
     """Run parts under a progress bar on the error stream."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     from robustgc.experiments import reproduce as paper
 
     columns = (TextColumn("{task.description:12}"), BarColumn(), MofNCompleteColumn(),
