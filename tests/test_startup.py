@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import robustgc
@@ -68,3 +69,59 @@ def test_the_package_looks_as_if_all_was_imported():
     with pytest.raises(AttributeError, match="no attribute 'RobustCG'"):
         _ = robustgc.RobustCG
     assert "RobustGC" in run("import robustgc; print(dir(robustgc))")
+
+
+COMMANDS = """
+import sys
+from robustgc.cli import app
+for arguments in {commands!r}:
+    try:
+        app(arguments)
+    except SystemExit as end:
+        assert not end.code, arguments
+print("loaded:", [name for name in ("numba", "pyamg") if name in sys.modules])
+"""
+
+
+def test_small_graphs_and_points_are_answered_without_compiled_code(tmp_path):
+    rng = np.random.default_rng(71)
+    edges = rng.integers(0, 1400, (100_000, 2)).tolist()  # every row of a file of this length
+    (tmp_path / "edges.csv").write_text(
+        "source,target\n" + "".join(f"{i},{j}\n" for i, j in {tuple(sorted(e)) for e in edges})
+    )
+    (tmp_path / "labels.csv").write_text(
+        "node,label\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(0, 120, 5))
+    )
+    values = rng.standard_normal((300, 3)) + 3 * np.arange(300)[:, None] % 2
+    (tmp_path / "points.csv").write_text(
+        "name,x,y,z\n" + "".join(f"{i},{x},{y},{z}\n" for i, (x, y, z) in enumerate(values))
+    )
+    labelled = ["--labels", "labels.csv", "--quiet"]
+    points = ["--points", "points.csv", "--id", "name"]
+    commands = [
+        ["classify", "edges.csv", *labelled, "-o", "o.csv", "--report", "o.html", "--save", "o"],
+        ["audit", "edges.csv", *labelled, "-o", "issues.csv"],
+        ["classify", *points, *labelled, "-o", "p.csv", "--save", "model.zip"],
+        ["predict", "points.csv", "--id", "name", "--model", "model.zip", "-o", "new.csv"],
+        ["info", "edges.csv"],
+    ]
+    out = run(COMMANDS.format(commands=commands), cwd=tmp_path)
+    assert out.endswith("loaded: []\n")
+
+
+def test_a_small_matrix_is_fitted_audited_and_changed_without_compiled_code():
+    code = """
+import sys
+import numpy as np, scipy.sparse as sp
+from robustgc import CSR, Graph, RobustGC, lambda_1
+W = sp.csr_array(np.ones((1500, 1500)) - np.eye(1500))  # as many entries as there may be
+W.data += np.add.outer(np.arange(1500) % 2, np.arange(1500) % 2)[W.nonzero()] % 2
+y = np.full(1500, -1)
+y[:40] = np.arange(40) % 2
+clf = RobustGC(affinity="precomputed").fit(W, y)
+clf.label_issues()
+clf.update({50: 1})
+clf.suggest_queries(3)
+lambda_1(Graph(CSR.from_scipy(W)))
+print("loaded:", [name for name in ("numba", "pyamg") if name in sys.modules])"""
+    assert run(code).endswith("loaded: []\n")
