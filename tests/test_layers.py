@@ -10,7 +10,7 @@ import robustgc
 ROOT = Path(robustgc.__file__).parent
 ORDER = [
     "alerts", "leftovers", "atomic",
-    "_plain", "_kernels", "_vectors", "_sorting", "_rows", "_spread", "parallel",
+    "compilation", "_plain", "_kernels", "_vectors", "_sorting", "_rows", "_spread", "parallel",
     "quoting", "structure", "folder", "csr", "edges", "buckets",
     "build", "weights", "outcome", "memory", "nodes", "graph", "laplacian", "lanczos", "krylov",
     "solve", "cycles", "multigrid", "iterative", "spectrum", "dense", "direct", "engines", "cost",

@@ -1,6 +1,7 @@
 """Nothing is imported before it is needed: help at once, small graphs without compiled code."""
 
 import ast
+import os
 import pickle
 import pydoc
 import subprocess
@@ -11,6 +12,9 @@ import numpy as np
 import pytest
 
 import robustgc
+from robustgc import compilation
+from robustgc.commands import shared
+from robustgc.progress import Progress
 
 NUMERICS = ["numpy", "scipy", "sklearn", "pandas", "pyarrow", "numba", "pyamg", "networkx"]
 HELP = """
@@ -125,3 +129,36 @@ clf.suggest_queries(3)
 lambda_1(Graph(CSR.from_scipy(W)))
 print("loaded:", [name for name in ("numba", "pyamg") if name in sys.modules])"""
     assert run(code).endswith("loaded: []\n")
+
+
+ANNOUNCED = "compiling loops for this machine, once"
+COMPILES = """
+import numpy as np
+from robustgc import compilation, parallel
+heard = []
+indptr, indices, out = np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), np.zeros(2)
+with compilation.announced(lambda text: heard.append("outer")), compilation.announced(heard.append):
+    for weights in (None, np.ones(2)):  # one loop, twice compiled
+        parallel.loops().diagonal(indptr, indices, weights, out, 0, 2)
+parallel.loops().diagonal(indptr, indices, np.ones(2, dtype=np.float32), out, 0, 2)
+print(heard)
+"""
+
+
+def test_the_first_compilation_is_announced_once_per_machine(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    (first,) = ast.literal_eval(run(COMPILES, env=environment))
+    assert first.startswith(ANNOUNCED)
+    assert ast.literal_eval(run(COMPILES, env=environment)) == []  # read from the cache
+
+
+def test_who_says_it(capsys):
+    for quiet in (False, True):
+        with shared.guarded(quiet=quiet):
+            compilation._listeners[-1](ANNOUNCED)
+        assert (f"note: {ANNOUNCED}" in capsys.readouterr().err) == (not quiet)
+    with Progress(True):
+        compilation._listeners[-1](ANNOUNCED)
+    assert ANNOUNCED in capsys.readouterr().err
+    with Progress(False):
+        assert compilation._listeners == []

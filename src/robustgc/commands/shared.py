@@ -340,15 +340,27 @@ def check_way(symmetrise: str | None) -> None:
 def guarded(max_size: str | None = None, quiet: bool = False) -> Iterator[None]:
     """Turn what goes wrong into one line and an exit code; files may have `max_size` bytes."""
     try:
+        from robustgc.compilation import announced
         from robustgc.io.limits import allowing
 
-        with allowing(max_size), warnings.catch_warnings():
+        with allowing(max_size), announced(_note(quiet)), warnings.catch_warnings():
             warnings.showwarning = lambda text, *_, **__: say(f"warning: {text}", quiet)
             yield
     except (Exception, KeyboardInterrupt) as error:
         if (told := described(error)) is None:
             raise
         stop(*told)
+
+
+def _note(quiet: bool) -> Callable[[str], None]:
+    """Return what says a note, on the first of several ranks."""
+
+    def note(text: str) -> None:
+        from robustgc._ranked import rank_by_mpiexec
+
+        say(f"note: {text}", quiet or bool(rank_by_mpiexec()))
+
+    return note
 
 
 def say(text: str, quiet: bool = False) -> None:
