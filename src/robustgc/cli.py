@@ -1,5 +1,6 @@
 """The command line: a thin front on the public names."""
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,7 +29,10 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line."""
-    app()
+    try:
+        app()
+    finally:
+        gc.freeze()  # else the interpreter, as it ends, looks for cycles in all that was imported
 
 
 def _show_version(wanted: bool) -> None:

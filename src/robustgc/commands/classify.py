@@ -11,6 +11,7 @@ import typer
 
 from robustgc.commands import shared
 from robustgc.commands.shared import Answered, ModelQuestion, asking
+from robustgc.commands.times import in_words
 
 
 @asking(ModelQuestion)
@@ -63,11 +64,14 @@ def classify(
         answer = shared.answered(asked, quiet)
         for note in answer.result.notes:
             shared.say(f"note: {note}", quiet)
+        _ = answer.result.issues
+        answer.times.lap("judging")
         _write(answer, asked.edges or asked.points or Path(), output, report, save, excel)
         if output is None and not as_json:
             from robustgc.io.writing import print_table
 
             print_table(answer.result.columns(), excel=excel)
+        answer.times.lap("writing")
         found = summary(answer)
         shared.say(sentence(found), quiet)
         if as_json:
@@ -150,8 +154,7 @@ def sentence(found: dict[str, Any]) -> str:
     text += f". About {found['noise_rate']:.0%} of the labels look wrong"
     if found["suspicious"]:
         text += f", {found['suspicious']} of them very likely"
-    seconds = found["seconds"]
-    return f"{text}. Reading {seconds['reading']:.1f} s, fit {seconds['fit']:.1f} s."
+    return f"{text}. {in_words(found['seconds'])}"
 
 
 def summary(answer: Answered) -> dict[str, Any]:
@@ -177,5 +180,5 @@ def summary(answer: Answered) -> dict[str, Any]:
         "residual": clf.residual_,
         "solver": clf.solver_,
         "notes": list(result.notes),
-        "seconds": {"reading": round(answer.reading, 3), "fit": round(answer.fitting, 3)},
+        "seconds": dict(answer.times),
     }

@@ -8,7 +8,6 @@ import inspect
 import json
 import os
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ import typer
 from rich.console import Console
 
 from robustgc.commands.errors import WRONG_INPUT, WRONG_USAGE, described
+from robustgc.commands.times import Times
 
 # Where `--help` shows an option: what most people need stands first, without a heading of its own.
 GRAPH_PANEL, LABELS_PANEL = "How the graph is read", "How the labels are read"
@@ -231,18 +231,18 @@ def asking(kind: type[GraphQuestion]) -> Callable[[Callable[..., None]], Callabl
 
 @dataclass(frozen=True)
 class Answered:
-    """The result, and the seconds that reading and fitting took."""
+    """The result, and the seconds that it took so far."""
 
     result: Any
-    reading: float
-    fitting: float
+    times: Times
 
 
 def answered(asked: Question, quiet: bool) -> Answered:
     """Read the files and fit."""
     from robustgc.result import classify
 
-    start = time.perf_counter()
+    times = Times()
+    times.lap("starting")
     options: dict[str, Any] = {"verbose": not quiet and sys.stderr.isatty()}
     for name in ("eta", "n_modes"):  # only some commands let the user choose them
         if (value := getattr(asked, name, None)) is not None:
@@ -250,9 +250,10 @@ def answered(asked: Question, quiet: bool) -> Answered:
     inputs, labels = read(asked)
     if asked.points is not None:
         options |= {"affinity": asked.affinity, "n_neighbors": asked.neighbours}
-    reading = time.perf_counter() - start
+    times.lap("reading")
     result = classify(**inputs, labels=labels, ignore_unknown=asked.ignore_unknown, **options)
-    return Answered(result, reading, time.perf_counter() - start - reading)
+    times.lap("fit")
+    return Answered(result, times)
 
 
 def read(asked: Question) -> tuple[dict[str, Any], Any]:
