@@ -344,7 +344,8 @@ def guarded(max_size: str | None = None, quiet: bool = False) -> Iterator[None]:
         from robustgc.compilation import announced
         from robustgc.io.limits import allowing
 
-        with allowing(max_size), announced(_note(quiet)), warnings.catch_warnings():
+        note = functools.partial(_note, quiet=quiet)
+        with allowing(max_size), announced(note), warnings.catch_warnings():
             warnings.showwarning = lambda text, *_, **__: say(f"warning: {text}", quiet)
             yield
     except (Exception, KeyboardInterrupt) as error:
@@ -353,15 +354,11 @@ def guarded(max_size: str | None = None, quiet: bool = False) -> Iterator[None]:
         stop(*told)
 
 
-def _note(quiet: bool) -> Callable[[str], None]:
-    """Return what says a note, on the first of several ranks."""
+def _note(text: str, quiet: bool) -> None:
+    """Say a note, on the first of several ranks."""
+    from robustgc._ranked import rank_by_mpiexec
 
-    def note(text: str) -> None:
-        from robustgc._ranked import rank_by_mpiexec
-
-        say(f"note: {text}", quiet or bool(rank_by_mpiexec()))
-
-    return note
+    say(f"note: {text}", quiet or bool(rank_by_mpiexec()))
 
 
 def say(text: str, quiet: bool = False) -> None:
