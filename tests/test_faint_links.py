@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import graphs
 import oracles
 from robustgc import CSR, RobustGC, ZhouGC, robust
+from robustgc import csr as csr_module
 from robustgc import weights as weights_module
 from robustgc.graph import Graph
 from robustgc.weights import check_weights, components, separated
@@ -152,6 +153,7 @@ def test_large_matrices_take_the_compiled_way_to_the_same_answer(monkeypatch):
     W, y = sp.csr_array(clusters(rng, [60, 40])), some_labels(rng, [60, 40])
     expected = ZhouGC(affinity="precomputed").fit(W, y).f_
     monkeypatch.setattr(weights_module, "LARGE", 1)
+    monkeypatch.setattr(csr_module, "FEW", 0)
     np.testing.assert_allclose(ZhouGC(affinity="precomputed").fit(W, y).f_, expected, atol=1e-12)
 
 

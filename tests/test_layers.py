@@ -10,7 +10,7 @@ import robustgc
 ROOT = Path(robustgc.__file__).parent
 ORDER = [
     "alerts", "leftovers", "atomic",
-    "_kernels", "_vectors", "_sorting", "_rows", "_spread", "parallel",
+    "compilation", "_plain", "_kernels", "_vectors", "_sorting", "_rows", "_spread", "parallel",
     "quoting", "structure", "folder", "csr", "edges", "buckets",
     "build", "weights", "outcome", "memory", "nodes", "graph", "laplacian", "lanczos", "krylov",
     "solve", "cycles", "multigrid", "iterative", "spectrum", "dense", "direct", "engines", "cost",
@@ -53,7 +53,7 @@ def test_import_loads_neither_pictures_nor_command_line_nor_server():
     code = f"""
 import sys, sklearn.base, sklearn.utils.validation
 theirs = set(sys.modules)  # scikit-learn loads pandas where it is installed
-import robustgc
+from robustgc import *  # all names: each is imported on first use
 print([m for m in {heavy.split()!r} if m in sys.modules and m not in theirs])"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

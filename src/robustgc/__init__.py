@@ -2,34 +2,40 @@
 
 The estimators `RobustGC`, `ZhouGC`, `BelkinGC`, `HarmonicGC` and `PoissonGC` follow scikit-learn;
 the functions `robust`, `zhou`, `belkin` and the rest follow the paper, on a `Graph`.
+
+Names are imported from their modules when they are first used: `import robustgc` takes no time.
 """
 
-from robustgc.alerts import ResidualWarning
-from robustgc.audit import LabelIssue, LabelIssues
-from robustgc.baseline_models import harmonic, poisson
-from robustgc.baselines import BelkinGC, ZhouGC
-from robustgc.build import build_csr
-from robustgc.cost import Estimate, estimate
-from robustgc.csr import CSR
-from robustgc.engines import lambda_1
-from robustgc.estimators import RobustGC
-from robustgc.extension import extend
-from robustgc.graph import Graph
-from robustgc.kernel import node_kernel
-from robustgc.models import (
-    belkin,
-    condition_bound,
-    robust,
-    robust_path,
-    zhou,
-    zhou_path,
-)
-from robustgc.outcome import NotConvergedError, NotConvexError, Solution
-from robustgc.parameter_free import HarmonicGC, PoissonGC
-from robustgc.result import Result, classify, load
-from robustgc.selection import leave_one_out
-from robustgc.spectrum import Spectrum, eigenpairs, full_spectrum
-from robustgc.wrong_labels import find_label_issues
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from robustgc.alerts import ResidualWarning
+    from robustgc.audit import LabelIssue, LabelIssues
+    from robustgc.baseline_models import harmonic, poisson
+    from robustgc.baselines import BelkinGC, ZhouGC
+    from robustgc.build import build_csr
+    from robustgc.cost import Estimate, estimate
+    from robustgc.csr import CSR
+    from robustgc.engines import lambda_1
+    from robustgc.estimators import RobustGC
+    from robustgc.extension import extend
+    from robustgc.graph import Graph
+    from robustgc.kernel import node_kernel
+    from robustgc.models import (
+        belkin,
+        condition_bound,
+        robust,
+        robust_path,
+        zhou,
+        zhou_path,
+    )
+    from robustgc.outcome import NotConvergedError, NotConvexError, Solution
+    from robustgc.parameter_free import HarmonicGC, PoissonGC
+    from robustgc.result import Result, classify, load
+    from robustgc.selection import leave_one_out
+    from robustgc.spectrum import Spectrum, eigenpairs, full_spectrum
+    from robustgc.wrong_labels import find_label_issues
 
 __version__ = "0.1.0"
 
@@ -70,3 +76,41 @@ __all__ = [
     "zhou",
     "zhou_path",
 ]
+
+# Where each name is, as above: a type checker needs the imports, and they would all run at once.
+_HOMES = {
+    "alerts": ["ResidualWarning"],
+    "audit": ["LabelIssue", "LabelIssues"],
+    "baseline_models": ["harmonic", "poisson"],
+    "baselines": ["BelkinGC", "ZhouGC"],
+    "build": ["build_csr"],
+    "cost": ["Estimate", "estimate"],
+    "csr": ["CSR"],
+    "engines": ["lambda_1"],
+    "estimators": ["RobustGC"],
+    "extension": ["extend"],
+    "graph": ["Graph"],
+    "kernel": ["node_kernel"],
+    "models": ["belkin", "condition_bound", "robust", "robust_path", "zhou", "zhou_path"],
+    "outcome": ["NotConvergedError", "NotConvexError", "Solution"],
+    "parameter_free": ["HarmonicGC", "PoissonGC"],
+    "result": ["Result", "classify", "load"],
+    "selection": ["leave_one_out"],
+    "spectrum": ["Spectrum", "eigenpairs", "full_spectrum"],
+    "wrong_labels": ["find_label_issues"],
+}
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name from its module, and keep it."""
+        home = next((module for module, names in _HOMES.items() if name in names), None)
+        if home is None:
+            raise AttributeError(f"module 'robustgc' has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f"robustgc.{home}"), name)
+        return value

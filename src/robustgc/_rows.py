@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from robustgc._kernels import compiled
+from robustgc._plain import MAX, MEAN, ROUNDING
 
 SHORT = 64  # entries of a row that insertion sorts fastest
-FOUND = 9  # numbers that `merge` leaves for every range of rows
-ROUNDING = 1e-12  # of two directions that are meant to have the same weight
-MEAN, MAX = 1, 2  # ways to make one weight of two; 3 is their sum
 
 
 @compiled

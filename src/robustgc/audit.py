@@ -246,10 +246,8 @@ def _evidence(ruling: Ruling) -> dict[int, NDArray[Any]]:
     counts = np.bincount(question.codes, weights=ruling.weight, minlength=question.n_classes)
     mass = counts + question.elsewhere
     alike = ruling.weight / mass[question.codes] * mass.mean()
-    units = ruling.heldout.units
-    votes = ruling.heldout.kernel(ruling.mix[0] / units, doubted) * alike
-    if ruling.mix[1].any():
-        votes += ruling.heldout.kernel(ruling.mix[1] / units, doubted) * ruling.weight
+    balanced, counting = ruling.heldout.kernels(ruling.mix[:2] / ruling.heldout.units, doubted)
+    votes = balanced * alike + counting * ruling.weight
     found = {}
     for k, row in zip(doubted, votes, strict=True):
         against = np.where(question.codes == question.codes[k], -np.inf, row)

@@ -1,13 +1,11 @@
 """The command line: a thin front on the public names."""
 
-from importlib.metadata import version
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from robustgc.commands.apply import apply
 from robustgc.commands.audit import audit
@@ -32,11 +30,16 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line."""
-    app()
+    try:
+        app()
+    finally:
+        gc.freeze()  # else the interpreter, as it ends, looks for cycles in all that was imported
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         typer.echo(f"robustgc {version('robustgc')}")
         raise typer.Exit
 
@@ -64,6 +67,8 @@ def demo(
     seed: Annotated[int, typer.Option(min=0, help="Which blogs, and which labels.")] = 7,
 ) -> None:
     """Classify 1222 political blogs from 12 labels, 3 of them wrong, by four methods."""
+    from rich.table import Table
+
     from robustgc.experiments.demo import Demo, run
 
     try:
@@ -169,6 +174,14 @@ def reproduce(
 
 def _run(parts: list[str], options: "Options") -> None:
     """Run parts under a progress bar on the error stream."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     from robustgc.experiments import reproduce as paper
 
     columns = (TextColumn("{task.description:12}"), BarColumn(), MofNCompleteColumn(),

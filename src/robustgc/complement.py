@@ -18,6 +18,7 @@ from robustgc.solve import solve_shifted
 from robustgc.weights import Array
 
 LIMIT = 400  # steps of the recurrences; where more are expected multigrid is the better bet
+_ROWS = 4096  # of the basis that are combined at a time
 
 
 class Complement:
@@ -44,9 +45,11 @@ class Complement:
         self._L = multigrid.operator(graph, dtype)
         self._off = np.column_stack([graph.v0, vectors]).astype(self.dtype)
 
-    def rows(self, nodes: NDArray[Any], B: Array, gammas: Array, tol: float) -> Array:
-        """Return x at some nodes only, shape (gammas, nodes, columns)."""
-        found = [self._answers(part, gammas, tol, nodes=nodes)[0] for part in self._blocks(B)]
+    def rows(
+        self, nodes: NDArray[Any], B: Array, gammas: Array, tol: float, mix: Array | None = None
+    ) -> Array:
+        """Return x at some nodes only, shape (gammas, nodes, columns), or sums as in `mixed`."""
+        found = [self._answers(part, gammas, tol, nodes, mix)[0] for part in self._blocks(B)]
         return np.concatenate(found, axis=2)
 
     def mixed(self, B: Array, gammas: Array, mix: Array, tol: float) -> tuple[Array, float, int]:
@@ -109,7 +112,7 @@ class Complement:
         kept: list[NDArray[Any]] = []
         alphas: list[Array] = []
         betas: list[Array] = []
-        check = 3
+        check, slowest = 3, 0
         for step in range(1, 2 * LIMIT + 1):
             kept.append(q if nodes is None else self.graph.at(q, nodes))
             w = self._L(q)
@@ -122,11 +125,12 @@ class Complement:
             if step >= check or not beta.any():
                 check = max(step + 2, int(1.15 * step))
                 a, b = np.array(alphas), np.array(betas)
-                smalls = [small(a[:, c], b[:, c]) if size[c] else None for c in range(len(size))]
-                residual = _worst(smalls, gammas)
+                columns = sorted(np.flatnonzero(size).tolist(), key=lambda c: c != slowest)
+                smalls, residual = _until(a, b, columns, gammas, tol)
                 self._watch(step, residual, np.inf)
                 if residual <= tol:
                     return _combined(kept, smalls, size, gammas, mix), residual, step
+                slowest = [*smalls][-1]
                 if not beta.any():
                     break
             inverse = np.divide(1.0, beta, out=np.zeros_like(beta), where=beta > 0)
@@ -168,32 +172,43 @@ class Complement:
         )
 
 
-def _worst(smalls: Sequence[Small | None], gammas: Array) -> float:
+def _until(
+    alphas: Array, betas: Array, columns: Sequence[int], gammas: Array, tol: float
+) -> tuple[dict[int, Small], float]:
+    """Return the tridiagonal problems up to the first that misses the tolerance, and the residual.
+
+    Where one column is not there yet, the others need not be asked: on most visits it is one.
+    """
+    smalls: dict[int, Small] = {}
     worst = 0.0
-    for one in smalls:
-        if one is not None:
-            if gammas.max() >= one.theta[0]:
-                return np.inf
-            worst = max(worst, float(one.system_residuals(gammas).max()))
-    return worst
+    for c in columns:
+        smalls[c] = one = small(alphas[:, c], betas[:, c])
+        if gammas.max() >= one.theta[0]:
+            return smalls, np.inf
+        worst = max(worst, float(one.system_residuals(gammas).max()))
+        if worst > tol:
+            break
+    return smalls, worst
 
 
 def _combined(
     kept: list[NDArray[Any]],
-    smalls: Sequence[Small | None],
+    smalls: dict[int, Small],
     size: Array,
     gammas: Array,
     mix: Array | None,
 ) -> Array:
     """Return ``Q (T - gamma)^-1 e_1 |b|`` for every gamma, or sums of them over the gammas."""
     count = len(gammas) if mix is None else len(mix)
-    out = np.zeros((count, *kept[0].shape))
-    for c, one in enumerate(smalls):
-        if one is None:
-            continue
-        weights = one.solved(gammas) * size[c]  # (steps, gammas)
-        if mix is not None:
-            weights = weights @ mix.T
-        basis = np.stack([vector[:, c] for vector in kept[: len(weights)]])
-        out[:, :, c] = weights.T.astype(basis.dtype) @ basis
+    rows, columns = kept[0].shape
+    weights = np.zeros((columns, count, len(kept)))
+    for c, one in smalls.items():
+        each = one.solved(gammas) * size[c]  # (steps, gammas); fewer steps if the column has ended
+        weights[c, :, : len(each)] = (each if mix is None else each @ mix.T).T
+    weights = weights.astype(kept[0].dtype)
+    out = np.empty((count, rows, columns))
+    for first in range(0, rows, _ROWS):
+        part = slice(first, first + _ROWS)
+        basis = np.stack([vector[part].T for vector in kept], axis=1)  # (columns, steps, rows)
+        out[:, part] = (weights @ basis).transpose(1, 2, 0)
     return out

@@ -20,6 +20,8 @@ from robustgc.atomic import new_file, new_folder
 from robustgc.folder import FORMAT, VERSION, mapped
 from robustgc.structure import check_arrays, check_range, check_rows, check_sparse
 
+# Entries and rows up to which numpy has read them before numba is loaded: all of 1500 nodes, too.
+FEW = 2**22
 PARTS = 32  # ranges of rows whose sums are added in order, whatever the number of threads
 
 
@@ -114,11 +116,15 @@ class CSR:
             parts = 1 if alone else parallel.n_threads()
         return parallel.even_entries(self.indptr, parts)
 
+    @property
+    def _loops(self) -> Any:
+        """The loops over rows, compiled where there are many entries."""
+        return parallel.loops("_plain" if self.nnz + len(self.indptr) <= FEW else "_kernels")
+
     def __matmul__(self, X: NDArray[Any]) -> NDArray[Any]:
         columns = np.ascontiguousarray(X.reshape(len(X), -1))
         out = np.empty_like(columns)
-        product = parallel.loops().product
-        parallel.run(product, self.cuts(), *self._within(len(X)), columns, out)
+        parallel.run(self._loops.product, self.cuts(), *self._within(len(X)), columns, out)
         return out.reshape(X.shape)
 
     def sum(self, axis: int = 1) -> NDArray[np.float64]:
@@ -132,8 +138,7 @@ class CSR:
     def diagonal(self) -> NDArray[np.float64]:
         """Return the self-loops."""
         out = np.zeros(self.shape[0])
-        loop = parallel.loops().diagonal
-        parallel.run(loop, self.cuts(), *self._rows, out)
+        parallel.run(self._loops.diagonal, self.cuts(), *self._rows, out)
         return out
 
     def part(self, nodes: NDArray[np.int64]) -> "CSR":
@@ -162,7 +167,7 @@ class CSR:
         degrees = np.empty(self.shape[0])
         start = np.array([0, 0, 0, 0, np.inf, -np.inf])
         found = parallel.collect(
-            parallel.loops().inspect,
+            self._loops.inspect,
             self.cuts(PARTS),
             *self._rows,
             degrees,
@@ -180,7 +185,7 @@ class CSR:
             # + 0.0 would copy; -0.0 is refused before, with the negative weights.
             bits = self.data.view(f"u{self.data.dtype.itemsize}")
         parts = parallel.collect(
-            parallel.loops().asymmetry,
+            self._loops.asymmetry,
             self.cuts(PARTS),
             *self._rows[:2],
             bits,
@@ -192,8 +197,7 @@ class CSR:
     def components(self, root: NDArray[np.float64], least: float) -> tuple[int, NDArray[Any]]:
         """Count and number the pieces joined by entries ``w_ij > least root_i root_j``."""
         number = np.empty(self.shape[0], dtype=np.int32 if self.shape[0] < 2**31 else np.int64)
-        find = parallel.loops().components
-        return int(find(*self._within(self._width), root, least, number)), number
+        return int(self._loops.components(*self._within(self._width), root, least, number)), number
 
     @classmethod
     def from_scipy(cls, W: Any) -> "CSR":

@@ -73,18 +73,31 @@ class HeldOut:
             np.fill_diagonal(K, 0.0)
         return list(kernels)
 
-    def kernel(self, mix: Array, of: NDArray[Any]) -> Array:
-        """Return the mixed kernel between some labels and all: the evidence for and against."""
+    def kernels(self, mix: Array, of: NDArray[Any]) -> Array:
+        """Return mixed kernels between some labels and all: the evidence for and against.
+
+        Parameters
+        ----------
+        mix : ndarray, shape (sums, models)
+        of : ndarray of int
+            Which labels.
+
+        Returns
+        -------
+        ndarray, shape (sums, len(of), labels)
+        """
         if self._kernels is not None:
-            return np.asarray(sum(w * K[of] for w, K in zip(mix, self._kernels, strict=True)))
+            return np.stack(
+                [sum(w * K[of] for w, K in zip(row, self._kernels, strict=True)) for row in mix]
+            )
         if self.filters.complete:
-            filter_ = (mix * self.units) @ self.filters.weights
-            found = (self._rows[of] * filter_) @ self._rows.T
+            weights = (mix * self.units) @ self.filters.weights
+            found = np.stack([(self._rows[of] * row) @ self._rows.T for row in weights])
         else:
             columns = self.graph.placed(self.nodes[of], np.eye(len(of)))
-            rows = self.filters.rows(self.nodes, columns, self._tol)
-            found = np.einsum("k,kmc->cm", mix * self.units, rows)
-        found[np.arange(len(of)), of] = 0.0
+            rows = self.filters.rows(self.nodes, columns, self._tol, mix * self.units)
+            found = rows.transpose(0, 2, 1)
+        found[:, np.arange(len(of)), of] = 0.0
         return np.asarray(found)
 
     def __call__(self, Y: Array) -> Unseen:

@@ -188,12 +188,21 @@ class Filters:
             watch = options.watching("candidates")
             self._rest = Complement(graph, modes.vectors, beyond, dtype, watch)
 
-    def rows(self, nodes: NDArray[Any], B: Array, tol: float) -> Array:
-        """Return every model's answer to columns B at some nodes: (models, nodes, columns)."""
+    def rows(self, nodes: NDArray[Any], B: Array, tol: float, mix: Array | None = None) -> Array:
+        """Return every model's answer to columns B at some nodes: (models, nodes, columns).
+
+        With a mix, shape (sums, models): sums of these answers, which cost less.
+        """
         V = self.modes.vectors
         known, here = self.graph.inner(V, B), self.graph.at(V, nodes)
-        found = np.stack([here @ (w[:, None] * known) for w in self.weights])
-        return np.asarray(found if self.complete else found + self.rest(nodes, B, tol))
+        weights = self.weights if mix is None else mix @ self.weights
+        found = np.stack([here @ (w[:, None] * known) for w in weights])
+        if self._rest is None:
+            return found
+        if mix is None:
+            return found + self.rest(nodes, B, tol)
+        gammas, shares = self._by_gamma(mix)
+        return found + self._rest.rows(nodes, B, gammas, tol, shares)
 
     def rest(self, nodes: NDArray[Any], B: Array, tol: float) -> Array:
         """Return the part of `rows` that is off the known modes."""
@@ -213,13 +222,18 @@ class Filters:
         found = np.stack([V[:, tiny:] @ (w[tiny:, None] * known[tiny:]) for w in weights])
         if self._rest is None:
             return found + first, self._residual(found, Y, mix, tiny), 0
+        gammas, shares = self._by_gamma(mix)
+        rest, residual, steps = self._rest.mixed(Y, gammas, shares, tol)
+        found += rest
+        return found + first, max(residual, self._residual(found, Y, mix, tiny)), steps
+
+    def _by_gamma(self, mix: Array) -> tuple[Array, Array]:
+        """Return the different gammas, and their shares in sums of models off the known modes."""
         gammas, where = np.unique(self.gammas, return_inverse=True)
         shares = np.zeros((len(mix), len(gammas)))
         for k, column in enumerate(where):
             shares[:, column] += mix[:, k] * self.gammas[k]
-        rest, residual, steps = self._rest.mixed(Y, gammas, shares, tol)
-        found += rest
-        return found + first, max(residual, self._residual(found, Y, mix, tiny)), steps
+        return gammas, shares
 
     def _residual(self, found: Array, Y: Array, mix: Array, tiny: int) -> float:
         """Measure on the matrix every sum that is one model alone, off the tiny modes."""

@@ -1,9 +1,11 @@
 """A progress bar on standard error: engine, steps, residual, time left."""
 
+from contextlib import ExitStack
 from typing import Any, Self
 
 import numpy as np
 
+from robustgc.compilation import announced
 from robustgc.outcome import Watch, nobody
 
 
@@ -12,6 +14,7 @@ class Progress:
 
     def __init__(self, shown: bool) -> None:
         self._bar: Any = None
+        self._context = ExitStack()
         if shown:
             from rich.console import Console  # noqa: PLC0415  only who wants to see it pays
             from rich.progress import (  # noqa: PLC0415
@@ -33,12 +36,12 @@ class Progress:
 
     def __enter__(self) -> Self:
         if self._bar:
-            self._bar.start()
+            self._context.enter_context(self._bar)
+            self._context.enter_context(announced(self._bar.console.print))
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bar:
-            self._bar.stop()
+        self._context.close()
 
     def watch(self, name: str) -> Watch:
         """Return what an engine of that name reports to."""

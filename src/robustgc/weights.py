@@ -21,7 +21,7 @@ Weights: TypeAlias = Any  # float64 ndarray, csr_array in canonical form, or CSR
 # Squares of rounding errors: a coupling below this cannot be told from none in double precision.
 NEGLIGIBLE = 1e-24
 
-# Entries and nodes from which one compiled pass over them replaces the checks that copy the matrix.
+# Entries and nodes from which one pass over them replaces the checks that copy the matrix.
 LARGE = 2**20
 
 
@@ -220,15 +220,9 @@ def components(W: Weights) -> tuple[int, NDArray[Any]]:
     root[root == 0] = 1.0
     if isinstance(W, CSR):
         return W.components(root, NEGLIGIBLE)
-    if sp.issparse(W) and W.nnz + W.shape[0] >= LARGE:
-        return CSR(W.indptr, W.indices, W.data).components(root, NEGLIGIBLE)
     if sp.issparse(W):
-        edges = W.tocoo()
-        keep = edges.data / root[edges.row] / root[edges.col] > NEGLIGIBLE
-        ends = (edges.row[keep], edges.col[keep])
-        pattern = sp.csr_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=W.shape)
-    else:
-        pattern = sp.csr_array(W / root / root[:, None] > NEGLIGIBLE)
+        return CSR(W.indptr, W.indices, W.data).components(root, NEGLIGIBLE)
+    pattern = sp.csr_array(W / root / root[:, None] > NEGLIGIBLE)
     count, number = connected_components(pattern, directed=False)
     return int(count), number.astype(np.int64)
 

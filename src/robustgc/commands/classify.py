@@ -13,6 +13,7 @@ from robustgc.commands import options, shared
 from robustgc.commands.errors import stop
 from robustgc.commands.options import PIPE
 from robustgc.commands.shared import Answered, ModelQuestion, Question, asking
+from robustgc.commands.times import in_words
 
 Report = Annotated[
     Path | None, typer.Option(help="Page to write, one .html file that needs no network.")
@@ -67,11 +68,14 @@ def classify(
         answer = shared.answered(asked, quiet)
         for note in answer.result.notes:
             shared.say(f"note: {note}", quiet)
+        _ = answer.result.issues
+        answer.times.lap("judging")
         _write(answer, asked.edges or asked.points or Path(), output, report, save, excel)
         if output is None and not as_json:
             from robustgc.io.writing import print_table
 
             print_table(answer.result.columns(), excel=excel)
+        answer.times.lap("writing")
         found = summary(answer)
         shared.say(sentence(found), quiet)
         if as_json:
@@ -160,8 +164,7 @@ def sentence(found: dict[str, Any]) -> str:
     text += f". About {found['noise_rate']:.0%} of the labels look wrong"
     if found["suspicious"]:
         text += f", {found['suspicious']} of them very likely"
-    seconds = found["seconds"]
-    return f"{text}. Reading {seconds['reading']:.1f} s, fit {seconds['fit']:.1f} s."
+    return f"{text}. {in_words(found['seconds'])}"
 
 
 def summary(answer: Answered) -> dict[str, Any]:
@@ -187,5 +190,5 @@ def summary(answer: Answered) -> dict[str, Any]:
         "residual": clf.residual_,
         "solver": clf.solver_,
         "notes": list(result.notes),
-        "seconds": {"reading": round(answer.reading, 3), "fit": round(answer.fitting, 3)},
+        "seconds": dict(answer.times),
     }

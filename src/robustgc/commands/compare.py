@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from robustgc.commands import options, point_options, shared
 from robustgc.commands.errors import WRONG_USAGE, stop
@@ -114,6 +112,15 @@ def _check_folder(out: Path) -> None:
 
 def _compared(asked: Question, options: dict[str, Any], quiet: bool) -> Any:
     """Run the trials, under a progress bar where somebody is looking."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     from robustgc.comparing import compare as run
 
     inputs, truth = shared.read(asked)

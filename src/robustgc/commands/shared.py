@@ -8,7 +8,6 @@ import inspect
 import json
 import os
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from rich.console import Console
 from robustgc.commands import options, point_options
 from robustgc.commands.errors import WRONG_USAGE, described, stop
 from robustgc.commands.text_tables import TextTables
+from robustgc.commands.times import Times
 
 
 @dataclass(frozen=True)
@@ -112,18 +112,18 @@ def asking(kind: type[GraphQuestion]) -> Callable[[Callable[..., None]], Callabl
 
 @dataclass(frozen=True)
 class Answered:
-    """The result, and the seconds that reading and fitting took."""
+    """The result, and the seconds that it took so far."""
 
     result: Any
-    reading: float
-    fitting: float
+    times: Times
 
 
 def answered(asked: Question, quiet: bool) -> Answered:
     """Read the files and fit."""
     from robustgc.result import classify
 
-    start = time.perf_counter()
+    times = Times()
+    times.lap("starting")
     options: dict[str, Any] = {"verbose": not quiet and sys.stderr.isatty()}
     for name in ("eta", "n_modes"):  # only some commands let the user choose them
         if (value := getattr(asked, name, None)) is not None:
@@ -131,10 +131,11 @@ def answered(asked: Question, quiet: bool) -> Answered:
     inputs, labels = read(asked)
     if asked.points is not None:
         options |= point_options.model_options(asked)
-    reading = time.perf_counter() - start
+    times.lap("reading")
     options |= {"ignore_unknown": asked.ignore_unknown, "unlabelled": asked.unlabelled or None}
     result = classify(**inputs, labels=labels, **options)
-    return Answered(result, reading, time.perf_counter() - start - reading)
+    times.lap("fit")
+    return Answered(result, times)
 
 
 def read(asked: Question) -> tuple[dict[str, Any], Any]:
@@ -248,15 +249,24 @@ def check_way(symmetrise: str | None) -> None:
 def guarded(max_size: str | None = None, quiet: bool = False) -> Iterator[None]:
     """Turn what goes wrong into one line and an exit code; files may have `max_size` bytes."""
     try:
+        from robustgc.compilation import announced
         from robustgc.io.limits import allowing
 
-        with allowing(max_size), warnings.catch_warnings():
+        note = functools.partial(_note, quiet=quiet)
+        with allowing(max_size), announced(note), warnings.catch_warnings():
             warnings.showwarning = lambda text, *_, **__: say(f"warning: {text}", quiet)
             yield
     except (Exception, KeyboardInterrupt) as error:
         if (told := described(error)) is None:
             raise
         stop(*told)
+
+
+def _note(text: str, quiet: bool) -> None:
+    """Say a note, on the first of several ranks."""
+    from robustgc._ranked import rank_by_mpiexec
+
+    say(f"note: {text}", quiet or bool(rank_by_mpiexec()))
 
 
 def say(text: str, quiet: bool = False) -> None:

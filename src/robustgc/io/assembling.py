@@ -7,12 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc import parallel
+from robustgc._plain import FOUND
 from robustgc.csr import CSR, PARTS
 from robustgc.io.opening import InputError
 from robustgc.quoting import quoted, short
 
 _MANY = 2**20  # edges at a time whose copies are added up
 _SAMPLE = 2**14
+_FEW = 2**18  # entries that numpy has sorted before numba is loaded
 WAYS = ("mean", "max", "sum")  # numbered from 1, as in _rows.merge
 
 
@@ -97,7 +99,7 @@ def _rows(
 
     Edges without weights have none in the rows either, unless `ones` says so.
     """
-    loops = parallel.loops("_rows")
+    loops = _loops(2 * len(sources))
     indptr = np.zeros(n_nodes + 1, dtype=np.int64)
     loops.count(sources, targets, indptr[1:])
     np.cumsum(indptr, out=indptr)
@@ -109,6 +111,11 @@ def _rows(
         return found, indptr, entries, values
     entries, values = packed(indptr, kept, entries, values)
     return found, indptr, entries, values
+
+
+def _loops(entries: int) -> Any:
+    """Return the loops over rows, compiled where there are many entries."""
+    return parallel.loops("_rows" if entries > _FEW else "_plain")
 
 
 def _thinned(
@@ -159,10 +166,10 @@ def merged(
 
     Columns may be counted from any node, below 0 too, as long as rows are counted from the same.
     """
-    loops = parallel.loops("_rows")
+    loops = _loops(len(entries))
     kept = np.empty(len(indptr) - 1, dtype=np.int64)
     cuts = parallel.even_entries(indptr, PARTS)
-    start = np.zeros(loops.FOUND)
+    start = np.zeros(FOUND)
     parts = parallel.collect(loops.merge, cuts, indptr, entries, values, way, kept, found=start)
     copies, selves, zeros, others, differ = parts.sum(axis=0)[:5].astype(int).tolist()
     i, j, there, back = next((part[5:9] for part in parts if part[5]), np.zeros(4)).tolist()
@@ -176,7 +183,7 @@ def packed(
     values: NDArray[np.float64] | None,
 ) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
     """Return the entries that `merged` has left, without gaps; `indptr` is corrected."""
-    size = parallel.loops("_rows").pack(indptr, kept, entries, values)
+    size = _loops(len(entries)).pack(indptr, kept, entries, values)
     if size == len(entries):
         return entries, values
     return entries[:size].copy(), None if values is None else values[:size].copy()
