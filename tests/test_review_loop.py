@@ -117,3 +117,32 @@ def test_an_audit_does_not_replace_what_it_reads(tmp_path, monkeypatch, target):
     assert done.exit_code == 1
     assert "is what is read" in done.stderr
     assert Path("labels.csv").read_bytes() == before
+
+
+def test_the_loop_in_a_spreadsheet_of_its_own_kind(tmp_path, monkeypatch):
+    openpyxl = pytest.importorskip("openpyxl")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(next(text for kind, text in BLOCKS if kind == "python"), "prepare.py", "exec"), {})
+    audit = "audit edges.csv --labels {} -o {}"
+    assert RUN.invoke(app, audit.format("labels.csv", "issues.xlsx").split()).exit_code == 0
+    book = openpyxl.load_workbook("issues.xlsx")
+    sheet = book.active
+    sheet.cell(1, sheet.max_column + 1, "decision")
+    place = sheet.max_column
+    names = [cell.value for cell in sheet[1]]
+    first = {name: sheet.cell(2, k + 1).value for k, name in enumerate(names)}
+    sheet.cell(2, place, "change")
+    sheet.cell(3, place, "keep")
+    book.save("issues.xlsx")
+
+    apply = "apply issues.xlsx --labels labels.csv -o cleaned.xlsx"
+    done = RUN.invoke(app, apply.split())
+    assert done.exit_code == 0, done.output
+    assert "1 changed, 0 dropped, 1 kept" in done.stderr
+    cleaned = openpyxl.load_workbook("cleaned.xlsx").active
+    rows = list(cleaned.iter_rows(values_only=True))
+    known = {row[0]: row for row in rows[1:]}
+    assert known[first["node"]][rows[0].index("label")] == first["suggested"]
+    again = RUN.invoke(app, audit.format("cleaned.xlsx", "again.csv").split())
+    assert again.exit_code == 0, again.output
+    assert first["node"] not in {row["node"] for row in table(tmp_path / "again.csv")}
