@@ -154,6 +154,7 @@ def test_large_matrices_take_the_compiled_way_to_the_same_answer(monkeypatch):
     expected = ZhouGC(affinity="precomputed").fit(W, y).f_
     monkeypatch.setattr(weights_module, "LARGE", 1)
     monkeypatch.setattr(csr_module, "FEW", 0)
+    monkeypatch.setattr(csr_module, "FEW_ROWS", 0)
     np.testing.assert_allclose(ZhouGC(affinity="precomputed").fit(W, y).f_, expected, atol=1e-12)
 
 

@@ -20,8 +20,9 @@ from robustgc.atomic import new_file, new_folder
 from robustgc.folder import FORMAT, VERSION, mapped
 from robustgc.structure import check_arrays, check_range, check_rows, check_sparse
 
-# Entries and rows up to which numpy has read them before numba is loaded: all of 1500 nodes, too.
-FEW = 2**22
+# Entries and rows up to which numpy has read them before numba is loaded; and rows, however full.
+# Beyond, the arrays that numpy makes on the way are a multiple of the graph.
+FEW, FEW_ROWS = 2**18, 1500
 PARTS = 32  # ranges of rows whose sums are added in order, whatever the number of threads
 
 
@@ -119,7 +120,9 @@ class CSR:
     @property
     def _loops(self) -> Any:
         """The loops over rows, compiled where there are many entries."""
-        return parallel.loops("_plain" if self.nnz + len(self.indptr) <= FEW else "_kernels")
+        rows = len(self.indptr) - 1
+        few = rows <= FEW_ROWS or self.nnz + rows <= FEW
+        return parallel.loops("_plain" if few else "_kernels")
 
     def __matmul__(self, X: NDArray[Any]) -> NDArray[Any]:
         columns = np.ascontiguousarray(X.reshape(len(X), -1))
