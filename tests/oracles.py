@@ -90,5 +90,6 @@ def harmonic_exactly(W, y):
 
 
 def poisson(W, y):
-    """The pseudo-inverse of L_N on P0 y."""
-    return np.linalg.pinv(laplacian(W)) @ (projector(W) @ y)
+    """The pseudo-inverse of L_N on P0 y; what rounding puts along v0 is taken out again."""
+    P = projector(W)
+    return P @ (np.linalg.pinv(laplacian(W)) @ (P @ y))
