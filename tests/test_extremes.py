@@ -24,6 +24,7 @@ from robustgc import (
     estimate,
     extend,
     find_label_issues,
+    full_spectrum,
     harmonic,
     node_kernel,
     poisson,
@@ -233,3 +234,15 @@ def test_a_tolerance_that_is_none_is_refused_by_a_sentence(tol):
     graph, y = Graph(W), np.where(Y >= 0, 1.0, 0.0)
     with pytest.raises(ValueError, match=r"tol=.* is not allowed; it must be above 0"):
         robust_path(graph, y, [1e-4], tol=tol, solver="dense")
+
+
+def test_eigenvalues_that_rounding_drowns_are_not_negative():
+    rng = np.random.default_rng(302)
+    wild = np.triu((rng.random((40, 40)) < 0.2) * 1.0, 1)
+    wild[0, 1:] = 10.0 ** rng.uniform(-40, 40, 39)
+    with pytest.warns(
+        ResidualWarning, match=r"is below what double precision resolves, about 5e\+1"
+    ):
+        values = full_spectrum(Graph(wild + wild.T), "combinatorial").values
+    assert values.min() == 0
+    assert (np.diff(values) >= -1e-12 * values.max()).all()

@@ -162,7 +162,7 @@ def _tell_unresolved(values: Array) -> None:
     if values[1] < UNRESOLVED * values[-1]:
         warn(
             f"lambda_1 = {values[1]:.1e} is below what double precision resolves, about "
-            f"{UNRESOLVED:.0e}: parts of the graph hang together by next to nothing, and the size "
+            f"{UNRESOLVED * values[-1]:.0e}: parts of the graph hang together by next to nothing, and the size "
             "of decision values means little there. Remove the weakest links, so that these parts "
             "are answered by themselves.",
             ResidualWarning,
@@ -210,7 +210,7 @@ def _assembled(graph: Graph, kind: str, values: Array, vectors: Array) -> Spectr
     values, vectors = _refined(graph, scale, values[order], vectors[:, order], 1e-3 * top)
     rest = (graph.laplacian(kind) @ vectors - vectors * values) / top
     spectrum = Spectrum(
-        np.concatenate([[0.0], values]),
+        np.concatenate([[0.0], np.maximum(values, 0.0)]),  # L has none below 0: that is rounding
         np.column_stack([u0, vectors]),
         float(np.linalg.norm(rest, axis=0).max(initial=0.0)),
     )

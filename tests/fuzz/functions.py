@@ -112,7 +112,9 @@ class OnGraph(Plain):
                 require(np.isfinite(solution.residual), f"residual is not finite: {self.name}")
             elif isinstance(solution, robustgc.Spectrum):
                 require(np.isfinite(solution.vectors).all(), f"vectors not finite: {self.name}")
-                require((np.diff(solution.values) >= -1e-12).all(), f"values fall: {self.name}")
+                room = 1e-12 * max(1.0, solution.values.max())
+                require((np.diff(solution.values) >= -room).all(), f"values fall: {self.name}")
+                require((solution.values >= 0).all(), f"values below 0: {self.name}")
             elif self.name == "lambda_1":
                 require(0 < solution < 2 + 1e-9, f"lambda_1 out of range: {solution}")
             elif self.name != "leave_one_out":  # NaN: the node has no label
