@@ -3,7 +3,6 @@
 from dataclasses import fields, is_dataclass
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 
 import graphs
@@ -90,6 +89,8 @@ def _updated():
 
 
 def _frame(X):
+    import pandas as pd  # the environment of the tests on ranks has none
+
     return pd.DataFrame(X, columns=["a", "ü", "c"])
 
 
