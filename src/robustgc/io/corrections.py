@@ -26,13 +26,10 @@ from robustgc.io.label_columns import REVIEWED
 from robustgc.io.label_files import LabelTable, read_labels
 from robustgc.io.named import near
 from robustgc.io.opening import InputError, opened, replacing
-from robustgc.io.sheet_writing import write_sheet
 from robustgc.io.sources import source
-from robustgc.io.writing import SHEET
+from robustgc.io.writing import MARK, TYPED, write_typed
 from robustgc.missing import find_missing
 from robustgc.quoting import listed, quoted, short
-
-_MARK = b"\xef\xbb\xbf"  # by which Excel knows UTF-8
 
 
 @dataclass(frozen=True)
@@ -265,19 +262,14 @@ def _style(path: Path, look: tables.Layout | None) -> Style:
     with opened(path) as stream:
         head = bytes(stream.read(tables.SAMPLE))
     delimiter = look.delimiter if look.delimiter in ",;" else ","
-    return Style(delimiter, "\r\n" if b"\r\n" in head else "\n", head.startswith(_MARK))
+    return Style(delimiter, "\r\n" if b"\r\n" in head else "\n", head.startswith(MARK))
 
 
 def _write(path: Path, table: Any, style: Style) -> None:
     """Write an Arrow table as what the ending says; quotes stand only where they must."""
-    import pyarrow.parquet as pq
-
     with replacing(path) as file:
-        if path.suffix.lower() in tables.PARQUET:
-            pq.write_table(table, file)
-            return
-        if path.suffix.lower() == SHEET:
-            write_sheet(path, table, file)
+        if path.suffix.lower() in TYPED:
+            write_typed(path, table, file)
             return
         delimiter = "\t" if path.suffix.lower() == ".tsv" else style.delimiter
         text = io.StringIO(newline="")
@@ -285,4 +277,4 @@ def _write(path: Path, table: Any, style: Style) -> None:
         writer.writerow(table.column_names)
         columns = [map(text_of, column.to_pylist()) for column in table.columns]
         writer.writerows(zip(*columns, strict=True))
-        file.write(_MARK * style.marked + text.getvalue().encode("utf-8"))
+        file.write(MARK * style.marked + text.getvalue().encode("utf-8"))
