@@ -180,7 +180,7 @@ class Result:
         return found.hexdigest()[:12]
 
     def write(self, path: str | Path, *, suspicion: bool = True, excel: bool = False) -> None:
-        """Write `columns` to a .csv, .tsv or .parquet file, whole or not at all.
+        """Write `columns` to a .csv, .tsv, .parquet or .xlsx file, whole or not at all.
 
         Parameters
         ----------
@@ -188,9 +188,9 @@ class Result:
         suspicion : bool
             Whether there is a column with the suspicion of the given labels.
         excel : bool
-            For spreadsheets, .csv and .tsv only: an apostrophe before text that would be a formula
-            (it begins with = + - @, a tab or a carriage return), and the mark by which Excel knows
-            UTF-8. Numbers stay numbers.
+            For spreadsheets that open a .csv or .tsv file: an apostrophe before text that would be
+            a formula (it begins with = + - @, a tab or a carriage return), and the mark by which
+            Excel knows UTF-8. Numbers stay numbers. An .xlsx file needs neither; not for Parquet.
         """
         columns = self.columns(suspicion=suspicion)
         writing.write_table(Path(path), columns, excel=excel, run=self.run)
