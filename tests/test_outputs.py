@@ -161,7 +161,7 @@ def test_every_command_that_writes_tables_has_the_flag(folder, command):
         done = run(*command.replace(" -o out.csv", "").split(), "--excel")
         assert done.stdout_bytes == (folder / "out.csv").read_bytes()
         done = run(*command.replace("out.csv", "out.parquet").split(), "--excel", code=2)
-        assert "--excel is for .csv, .tsv and standard output" in done.stderr
+        assert "--excel is for .csv, .tsv, .xlsx and standard output" in done.stderr
     else:
         done = run(*command.replace("out.csv", "out.npz").split(), "--excel", code=1)
         assert "for spreadsheets are .csv, .tsv or .xlsx" in done.stderr

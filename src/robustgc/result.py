@@ -82,12 +82,16 @@ class Result:
         return self._present("by number", self._judge)
 
     def _judge(self) -> LabelIssues:
-        issues, reviewed = self.estimator.label_issues(), self.reviewed
-        if reviewed is None:
+        issues = self.estimator.label_issues()
+        if self.reviewed is None:
             return issues
-        pairs = zip(self.names[issues.node].tolist(), issues.given.tolist(), strict=True)
-        same = [name in reviewed and reviewed[name] == given for name, given in pairs]
-        return issues.with_reviewed(np.array(same, dtype=bool))
+        return issues.with_reviewed(self._confirmed(issues.node, issues.given))
+
+    def _confirmed(self, nodes: NDArray[Any], given: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return whether a person has confirmed the labels that some nodes have now."""
+        known = self.reviewed or {}
+        pairs = zip(self.names[nodes].tolist(), given.tolist(), strict=True)
+        return np.array([name in known and known[name] == label for name, label in pairs], bool)
 
     def _present(self, key: str, make: Callable[[], LabelIssues]) -> LabelIssues:
         """Return what was made from the present answer of the estimator; else make it."""
@@ -180,7 +184,7 @@ class Result:
         return found.hexdigest()[:12]
 
     def write(self, path: str | Path, *, suspicion: bool = True, excel: bool = False) -> None:
-        """Write `columns` to a .csv, .tsv or .parquet file, whole or not at all.
+        """Write `columns` to a .csv, .tsv, .parquet or .xlsx file, whole or not at all.
 
         Parameters
         ----------
@@ -188,9 +192,9 @@ class Result:
         suspicion : bool
             Whether there is a column with the suspicion of the given labels.
         excel : bool
-            For spreadsheets, .csv and .tsv only: an apostrophe before text that would be a formula
-            (it begins with = + - @, a tab or a carriage return), and the mark by which Excel knows
-            UTF-8. Numbers stay numbers.
+            For spreadsheets that open a .csv or .tsv file: an apostrophe before text that would be
+            a formula (it begins with = + - @, a tab or a carriage return), and the mark by which
+            Excel knows UTF-8. Numbers stay numbers. An .xlsx file needs neither; not for Parquet.
         """
         columns = self.columns(suspicion=suspicion)
         writing.write_table(Path(path), columns, excel=excel, run=self.run)
@@ -217,7 +221,12 @@ class Result:
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model with the names, to a folder or .zip that `load` reads."""
-        save(self.estimator, path, names=self.names.tolist(), run=self.run)
+        marks = None
+        if self.reviewed is not None:
+            given = self.estimator._labels
+            nodes, marks = np.flatnonzero(given.codes >= 0), np.zeros(len(self.names), dtype=bool)
+            marks[nodes] = self._confirmed(nodes, given.classes[given.codes[nodes]])
+        save(self.estimator, path, names=self.names.tolist(), run=self.run, reviewed=marks)
 
     @property
     def _codes(self) -> NDArray[np.int64]:
@@ -347,9 +356,13 @@ def load(path: str | Path) -> Result:
     """
     found = load_model(path)
     fitted = found.estimator
-    nodes = fitted._X.shape[0]
-    names = np.arange(nodes) if found.names is None else as_names(found.names)
-    return Result(fitted, names, scaling_notes(fitted))
+    names = np.arange(fitted._X.shape[0]) if found.names is None else as_names(found.names)
+    reviewed = None
+    if found.reviewed is not None:
+        nodes, codes = np.flatnonzero(found.reviewed), fitted._labels.codes
+        labels = fitted.classes_[codes[nodes]].tolist()
+        reviewed = dict(zip(names[nodes].tolist(), labels, strict=True))
+    return Result(fitted, names, scaling_notes(fitted), reviewed=reviewed)
 
 
 def _home(*objects: Any) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from robustgc.commands import options, shared
+from robustgc.commands import options, shared, text_tables
 from robustgc.commands.classify import check_apart, check_places
 
 
@@ -31,6 +31,17 @@ def apply(
     ] = False,
     node_column: options.NodeColumn = None,
     label_column: options.LabelColumn = None,
+    unlabelled: options.Unlabelled = None,
+    label_sheet: options.LabelSheet = None,
+    sheet: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=options.FILES_PANEL, help="Sheet of ISSUES (.xlsx); else the first."
+        ),
+    ] = None,
+    delimiter: text_tables.Delimiter = None,
+    decimal: text_tables.Decimal = None,
+    encoding: text_tables.Encoding = None,
     max_size: options.MaxSize = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -42,6 +53,8 @@ def apply(
     else in LABELS stays as it is. A column reviewed marks what was kept or changed; the next audit
     lists these labels last.
 
+    Give the options with which the audit has read LABELS. How ISSUES is written is found out.
+
     For instance:
 
       robustgc audit edges.csv --labels labels.csv -o issues.csv
@@ -49,6 +62,8 @@ def apply(
       robustgc apply issues.csv --labels labels.csv -o cleaned.csv
     """
     log = output.with_suffix(".log.csv") if log is None else log
+    tables = text_tables.TextTables(None, delimiter, decimal, encoding)
+    shared.check_dialect(tables)
     with shared.guarded(max_size, quiet):
         from robustgc.io.corrections import corrections
         from robustgc.io.writing import check_table
@@ -58,7 +73,15 @@ def apply(
         check_table(output)
         check_table(log)
         made = corrections(
-            issues, labels, node=node_column, label=label_column, new_class=new_class
+            issues,
+            labels,
+            node=node_column,
+            label=label_column,
+            new_class=new_class,
+            unlabelled=unlabelled or None,
+            sheet=sheet,
+            label_sheet=label_sheet,
+            dialect=tables.dialect(),
         )
         for note in made.notes:
             shared.say(f"note: {note}", quiet)

@@ -6,7 +6,14 @@ from typing import Annotated, Any
 import typer
 
 from robustgc.commands import options, shared
-from robustgc.commands.classify import Report, check_apart, check_targets, command_line, inputs
+from robustgc.commands.classify import (
+    Report,
+    check_apart,
+    check_targets,
+    command_line,
+    inputs,
+    subject,
+)
 from robustgc.commands.shared import Question, asking
 
 
@@ -42,7 +49,7 @@ def audit(
         issues = answer.result.issues
         shown = issues.suspicion >= above
         columns = {name: values[shown] for name, values in issues.columns().items()}
-        _write(answer.result, columns, asked.edges or asked.points or Path(), output, report, excel)
+        _write(answer.result, columns, subject(asked), output, report, excel)
         if output is None and not as_json:
             print_table(columns, excel=excel)
         if as_json:
@@ -53,7 +60,7 @@ def audit(
 def _write(
     result: Any,
     columns: dict[str, Any],
-    source: Path,
+    name: str,
     output: Path | None,
     report: Path | None,
     excel: bool,
@@ -66,7 +73,7 @@ def _write(
         if output is not None:
             write_table(output, columns, excel=excel)
         if report is not None:
-            title = f"Doubtful labels of {source.name}"
+            title = f"Doubtful labels of {name}"
             result.report(report, title=title, command=command_line())
 
 

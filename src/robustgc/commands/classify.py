@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from robustgc.commands import options, shared
-from robustgc.commands.errors import stop
+from robustgc.commands.errors import WRONG_USAGE, stop
 from robustgc.commands.options import PIPE
 from robustgc.commands.shared import Answered, ModelQuestion, Question, asking
 from robustgc.commands.times import in_words
@@ -53,14 +53,14 @@ def classify(
     shared.check_excel(excel, output)
     if engine == "mpi":
         if excel:
-            stop("--excel does not go with --engine mpi; convert the table after it.", 2)
+            stop("--excel does not go with --engine mpi; convert the table after it.", WRONG_USAGE)
         from robustgc.commands.spread import classify as spread
 
         with shared.guarded(asked.max_size, quiet):
             spread(asked, output, report, save, merge, as_json, quiet)
         return
     if merge:
-        stop("--merge is for --engine mpi; on one machine -o is one file.", 2)
+        stop("--merge is for --engine mpi; on one machine -o is one file.", WRONG_USAGE)
     shared.check_usage(asked)
     with shared.guarded(asked.max_size, quiet):
         check_apart(inputs(asked), [output, report, save])
@@ -70,7 +70,7 @@ def classify(
             shared.say(f"note: {note}", quiet)
         _ = answer.result.issues
         answer.times.lap("judging")
-        _write(answer, asked.edges or asked.points or Path(), output, report, save, excel)
+        _write(answer, subject(asked), output, report, save, excel)
         if output is None and not as_json:
             from robustgc.io.writing import print_table
 
@@ -129,7 +129,7 @@ def check_targets(
 
 def _write(
     answer: Answered,
-    source: Path,
+    name: str,
     output: Path | None,
     report: Path | None,
     save: Path | None,
@@ -142,10 +142,17 @@ def _write(
         if output is not None:
             answer.result.write(output, excel=excel)
         if report is not None:
-            name = "standard input" if str(source) == PIPE else source.name
             answer.result.report(report, title=f"Labels of {name}", command=command_line())
         if save is not None:
             answer.result.save(save)
+
+
+def subject(asked: Question) -> str:
+    """Return what the graph, or the points, are called in titles."""
+    from robustgc.io.sources import STANDARD_INPUT
+
+    path = asked.edges or asked.points or Path()
+    return STANDARD_INPUT if str(path) == PIPE else path.name
 
 
 def command_line() -> str:

@@ -1,6 +1,5 @@
 """`robustgc compare`: which model copes best with your own graph."""
 
-import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from robustgc.commands import options, point_options, shared
+from robustgc.commands.classify import command_line, subject
 from robustgc.commands.errors import WRONG_USAGE, stop
 from robustgc.commands.shared import Question, asking
 
@@ -55,9 +55,8 @@ def compare(
         found = _compared(asked, options, quiet)
         for note in found.notes:
             shared.say(f"note: {note}", quiet)
-        title = f"Models compared on {(asked.edges or asked.points or Path()).name}"
-        command = shlex.join(["robustgc", *sys.argv[1:]])
-        found.write(out, title=title, command=command, excel=excel)
+        title = f"Models compared on {subject(asked)}"
+        found.write(out, title=title, command=command_line(), excel=excel)
         for model, reason, many in found.failures:
             shared.say(f"{model} failed in {many} trials: {reason}", quiet)
         if all(trial.reason for trial in found.trials):

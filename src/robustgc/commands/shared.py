@@ -212,11 +212,11 @@ def check_engine(engine: str) -> None:
 
 
 def check_excel(excel: bool, output: Path | None) -> None:
-    """Refuse --excel for a file that is no text."""
+    """Refuse --excel for a file that spreadsheets do not open."""
     if excel and output is not None and output.suffix.lower() in (".parquet", ".pq"):
         stop(
-            f"--excel is for .csv, .tsv and standard output; {output} has types and needs no "
-            "escapes. Leave out --excel, or name a .csv file.",
+            f"--excel is for .csv, .tsv, .xlsx and standard output; {output} has types and needs "
+            "no escapes. Leave out --excel, or name a .csv or .xlsx file.",
             WRONG_USAGE,
         )
 

@@ -22,17 +22,17 @@ from robustgc.io.decisions import (
     text_of,
     text_table,
 )
+from robustgc.io.dialect import Dialect
+from robustgc.io.inner_files import notes_of
+from robustgc.io.label_classes import marker_notes
 from robustgc.io.label_columns import REVIEWED
 from robustgc.io.label_files import LabelTable, read_labels
 from robustgc.io.named import near
 from robustgc.io.opening import InputError, opened, replacing
-from robustgc.io.sheet_writing import write_sheet
 from robustgc.io.sources import source
-from robustgc.io.writing import SHEET
+from robustgc.io.writing import MARK, TYPED, write_typed
 from robustgc.missing import find_missing
 from robustgc.quoting import listed, quoted, short
-
-_MARK = b"\xef\xbb\xbf"  # by which Excel knows UTF-8
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,10 @@ def corrections(
     node: str | None = None,
     label: str | None = None,
     new_class: bool = False,
+    unlabelled: Any = None,
+    sheet: str | None = None,
+    label_sheet: str | None = None,
+    dialect: Dialect | None = None,
 ) -> Corrections:
     """Apply the decisions in an issues table to the labels that it is about.
 
@@ -110,51 +114,86 @@ def corrections(
         Columns of `labels`; None: found by their names.
     new_class : bool
         Whether a decision may name a class that no label has.
+    unlabelled : iterable of str, str or None
+        Labels that mean none, as in the audit; see `robustgc.missing.find_missing`.
+    sheet, label_sheet : str or None
+        Which sheet of `issues`, and of `labels`, where they are spreadsheets; None: the first.
+    dialect : Dialect or None
+        How the text of `labels` is written, as far as the user says it.
 
     Raises
     ------
     InputError
         The issues are of other labels, or a decision is none; nothing is half applied.
     """
-    rows, labels = read_issues(issues), source(labels)
-    table = read_labels(labels, node=node, label=label)
-    look, notes = table.layout, []
+    (rows, said), labels = read_issues(issues, sheet), source(labels, label_sheet)
+    table = read_labels(labels, node=node, label=label, dialect=dialect)
+    look = table.layout
     if look is None:
         whole = read_typed(labels)
     else:
-        names = look.names or _names_for(table, labels, look.width)
-        whole = text_table(labels, look, names)
-        if look.names is None:
-            notes.append(f"{labels} has no header; the corrected labels begin with one")
-        if before := look.skipped - (look.names is not None):
-            notes.append(f"lines before the table, {before} of {labels}, are not written again")
-    given = _Given(table, whole)
+        whole = text_table(labels, look, look.names or _names_for(table, labels, look.width))
+    given = _Given(table, whole, unlabelled)
     given.check(rows, issues)
     log, undecided = _decisions(rows, given, new_class)
+    notes = [*said, *_reading_notes(table, labels), *marker_notes(given.missing)]
+    notes += _class_notes(given, log, unlabelled)
+    if not log:
+        notes.append(f"{issues} has no decision yet: its column decision is empty")
+    style = _style(labels, look, dialect or Dialect())
+    return Corrections(given.corrected(log), log, undecided, tuple(notes), style)
+
+
+def _reading_notes(table: LabelTable, path: Path) -> list[str]:
+    """Say how the labels were read, and what of it the corrected ones do not keep."""
+    look, notes = table.layout, [*notes_of(path)]
+    if look is not None:
+        notes += look.notes
+        if look.encoding != "utf-8":
+            notes.append(
+                f"the corrected labels are written as UTF-8, not as {look.encoding}: read them "
+                "without --encoding"
+            )
+        if look.names is None:
+            notes.append(f"{path} has no header; the corrected labels begin with one")
+        if before := look.skipped - (look.names is not None):
+            notes.append(f"lines before the table, {before} of {path}, are not written again")
+    return notes + list(() if table.columns is None else table.columns.notes)
+
+
+def _class_notes(given: "_Given", log: list[Decision], unlabelled: Any) -> list[str]:
+    """Say which classes are new, and which are called in a way that may be mistaken."""
+    notes = []
     new = sorted({decision.after for decision in log} - set(given.classes) - {""})
     if new:
         notes.append(f"new classes: {listed(new)}")
+        lost = find_missing([*given.classes, *new], unlabelled).mask[-len(new) :]
+        if lost.any():
+            hidden = [name for name, gone in zip(new, lost, strict=True) if gone]
+            notes.append(
+                f"the next audit reads {listed(hidden)} as unlabelled; --unlabelled decides "
+                "otherwise"
+            )
     words = [name for name in given.classes if name.casefold() in WORDS]
     if words:
         notes.append(
             f"classes are called as decisions are: {listed(words)}; the word alone is the "
             f"decision, and the class is written {CLASS}{words[0]}"
         )
-    if not log:
-        notes.append(f"{issues} has no decision yet: its column decision is empty")
-    return Corrections(given.corrected(log), log, undecided, tuple(notes), _style(labels, look))
+    return notes
 
 
 class _Given:
     """The labels before the corrections: by node, and as the table that they are from."""
 
-    def __init__(self, table: LabelTable, whole: Any) -> None:
+    def __init__(self, table: LabelTable, whole: Any, unlabelled: Any) -> None:
         self._where, self._whole, self._reviewed = table.where, whole, table.reviewed
         assert table.columns is not None
         self._node, self._label = table.columns.node, table.columns.label
         cells = whole.column(self._label).to_pylist()
-        missing = find_missing(table.labels).mask
-        texts = ["" if none else text_of(c) for c, none in zip(cells, missing, strict=True)]
+        self.missing = find_missing(table.labels, unlabelled)
+        gaps = self.missing.mask
+        texts = ["" if none else text_of(c) for c, none in zip(cells, gaps, strict=True)]
         self.classes = dict(zip(texts, cells, strict=True))
         self.classes.pop("", None)
         self.rows: dict[str, list[int]] = {}  # those with a label
@@ -166,6 +205,7 @@ class _Given:
 
     def check(self, issues: list[Issue], path: Path) -> None:
         """Refuse issues of other labels than these."""
+        self._check_markers(issues)
         unknown = [issue for issue in issues if same_as(issue.node, self.rows) not in self.rows]
         if unknown:
             first = unknown[0]
@@ -184,6 +224,18 @@ class _Given:
                         f"{quoted(issue.given, 60)} when {path} was made, and is "
                         f"{quoted(self._texts[k], 60)} in {self._where} now. Audit these labels "
                         "again, give those that were audited, or take the row out."
+                    )
+
+    def _check_markers(self, issues: list[Issue]) -> None:
+        """Refuse issues about a class that is read as unlabelled here."""
+        markers = self.missing.counts
+        for issue in issues:
+            for name in (same_as(text, markers) for text in (issue.given, issue.suggested)):
+                if name in markers:
+                    raise InputError(
+                        f"{issue.where}: {quoted(name, 60)} is a class, but in {self._where} "
+                        "it is read as unlabelled. Give --unlabelled as for the audit (unlabelled= "
+                        'in Python); --unlabelled "" if only empty cells mean that there is none.'
                     )
 
     def corrected(self, log: Sequence[Decision]) -> Any:
@@ -258,26 +310,22 @@ def _names_for(table: LabelTable, path: Path, width: int) -> list[str]:
     return names
 
 
-def _style(path: Path, look: tables.Layout | None) -> Style:
+def _style(path: Path, look: tables.Layout | None, dialect: Dialect) -> Style:
     """Return how a text file is written, so that another is written alike."""
     if look is None:
         return Style()
     with opened(path) as stream:
         head = bytes(stream.read(tables.SAMPLE))
-    delimiter = look.delimiter if look.delimiter in ",;" else ","
-    return Style(delimiter, "\r\n" if b"\r\n" in head else "\n", head.startswith(_MARK))
+    kept = {",", ";", dialect.delimiter} - {" "}  # so that the same options read what is written
+    delimiter = look.delimiter if look.delimiter in kept else ","
+    return Style(delimiter, "\r\n" if b"\r\n" in head else "\n", head.startswith(MARK))
 
 
 def _write(path: Path, table: Any, style: Style) -> None:
     """Write an Arrow table as what the ending says; quotes stand only where they must."""
-    import pyarrow.parquet as pq
-
     with replacing(path) as file:
-        if path.suffix.lower() in tables.PARQUET:
-            pq.write_table(table, file)
-            return
-        if path.suffix.lower() == SHEET:
-            write_sheet(path, table, file)
+        if path.suffix.lower() in TYPED:
+            write_typed(path, table, file)
             return
         delimiter = "\t" if path.suffix.lower() == ".tsv" else style.delimiter
         text = io.StringIO(newline="")
@@ -285,4 +333,4 @@ def _write(path: Path, table: Any, style: Style) -> None:
         writer.writerow(table.column_names)
         columns = [map(text_of, column.to_pylist()) for column in table.columns]
         writer.writerows(zip(*columns, strict=True))
-        file.write(_MARK * style.marked + text.getvalue().encode("utf-8"))
+        file.write(MARK * style.marked + text.getvalue().encode("utf-8"))

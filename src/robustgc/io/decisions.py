@@ -10,6 +10,8 @@ from typing import Any
 
 from robustgc.io import tables
 from robustgc.io.arrow_tables import TYPED, read_typed
+from robustgc.io.dialect import Dialect
+from robustgc.io.inner_files import notes_of, written
 from robustgc.io.named import near
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.reasons import line_of
@@ -86,15 +88,24 @@ def text_of(value: Any) -> str:
     return str(value)
 
 
-def read_issues(path: Path) -> list[Issue]:
-    """Read an issues table, as `robustgc audit -o` writes it, with a column `decision` added."""
-    path = source(path)
+def read_issues(path: Path, sheet: str | None = None) -> tuple[list[Issue], tuple[str, ...]]:
+    """Read an issues table, as `robustgc audit -o` writes it, with a column `decision` added.
+
+    Returns its rows, and what the user should know. `sheet` is that of a spreadsheet.
+    """
+    path = source(path, sheet)
     check_file(path)
-    ending, skipped = kind(path), None
+    ending, skipped, notes = kind(path), None, notes_of(path)
     if ending in TYPED:
         table = read_typed(path)
     elif ending in tables.TEXT:
-        look = tables.layout(path, _COLUMNS, True)
+        # No column is read as numbers: whether 0,98 has a decimal comma is told from its own cell.
+        look = tables.layout(path, _COLUMNS, True, written(path, Dialect(decimal=".")))
+        if look.encoding != "utf-8":
+            notes += (
+                f"{path} is read as {look.encoding}, as it is not UTF-8; save it as UTF-8 if this "
+                "is not so",
+            )
         table, skipped = text_table(path, look, look.names or ()), look.skipped
     else:
         endings = ", ".join((*tables.TEXT, *TYPED, ".xlsx"))
@@ -110,7 +121,7 @@ def read_issues(path: Path) -> list[Issue]:
             row = dict(zip(_COLUMNS, cells, strict=True))
             row["decision"] = row["decision"].strip()
             issues.append(Issue(path=path, row=k, skipped=skipped, **row))
-    return issues
+    return issues, notes
 
 
 def text_table(path: Path, look: tables.Layout, names: Sequence[str]) -> Any:

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from robustgc.io import spreadsheets
 from robustgc.io.frames import arrow, flat
@@ -14,12 +14,13 @@ from robustgc.io.sheet_writing import write_sheet
 from robustgc.io.tables import PARQUET
 
 SHEET = ".xlsx"
-TABLES = (".csv", ".tsv", *PARQUET, SHEET)
+TYPED = (*PARQUET, SHEET)  # what keeps numbers apart from text
+TABLES = (".csv", ".tsv", *TYPED)
 
 
 # A spreadsheet takes text that begins so for a formula, and runs it.
 _FORMULA = r"^([=+\-@\t\r])"
-_MARK = b"\xef\xbb\xbf"  # without it Excel reads UTF-8 as the old code page of the machine
+MARK = b"\xef\xbb\xbf"  # without it Excel reads UTF-8 as the old code page of the machine
 
 
 def check_table(path: Path, *, excel: bool = False) -> None:
@@ -43,7 +44,7 @@ def print_table(columns: dict[str, Any], *, excel: bool = False) -> None:
 
     buffer, table = pa.BufferOutputStream(), flat(arrow(columns))
     if excel:
-        buffer.write(_MARK)
+        buffer.write(MARK)
         table = for_spreadsheets(table)
     pc.write_csv(table, buffer)
     print_bytes(buffer.getvalue())
@@ -103,21 +104,28 @@ def write_table(
         breaks readers, so there is none.
     """
     import pyarrow.csv as pc
-    import pyarrow.parquet as pq
 
     check_table(path, excel=excel)
     table, ending = arrow(columns), path.suffix.lower()
     if ending not in PARQUET:
         table = flat(table)
     with replacing(path) as file:
-        if ending == SHEET:
-            write_sheet(path, table, file, run)
-        elif ending in PARQUET:
-            named = table if run is None else table.replace_schema_metadata({"robustgc_run": run})
-            pq.write_table(named, file)
+        if ending in TYPED:
+            write_typed(path, table, file, run)
         else:
             if excel:
-                file.write(_MARK)
+                file.write(MARK)
                 table = for_spreadsheets(table)
             mark = "\t" if path.suffix.lower() == ".tsv" else ","
             pc.write_csv(table, file, pc.WriteOptions(delimiter=mark))
+
+
+def write_typed(path: Path, table: Any, file: BinaryIO, run: str | None = None) -> None:
+    """Write an Arrow table as one of `TYPED`, which the ending of the path says."""
+    import pyarrow.parquet as pq
+
+    if path.suffix.lower() == SHEET:
+        write_sheet(path, table, file, run)
+        return
+    named = table if run is None else table.replace_schema_metadata({"robustgc_run": run})
+    pq.write_table(named, file)

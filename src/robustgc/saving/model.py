@@ -4,7 +4,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from robustgc.estimators import RobustGC
 from robustgc.saving.files import place, read, write
@@ -23,10 +24,13 @@ class Saved:
         `suggest_queries` need a new fit.
     names : tuple of str or int, or None
         Names of the nodes, if they were saved.
+    reviewed : ndarray of bool or None
+        Which nodes have a label that a person has confirmed, if that was saved.
     """
 
     estimator: RobustGC
     names: tuple[str | int, ...] | None
+    reviewed: NDArray[np.bool_] | None = None
 
 
 def save(
@@ -35,6 +39,7 @@ def save(
     *,
     names: ArrayLike | None = None,
     run: str | None = None,
+    reviewed: NDArray[np.bool_] | None = None,
 ) -> None:
     """Save a fitted model as a folder, or a zip, of .npy files and one manifest.json.
 
@@ -52,6 +57,8 @@ def save(
         A name for every node, kept beside the model.
     run : str, default=None
         Name of the run that the model is of, kept in the manifest for those who compare outputs.
+    reviewed : ndarray of bool, default=None
+        Which nodes have a label that a person has confirmed; None: not known of any.
 
     Raises
     ------
@@ -74,7 +81,7 @@ def save(
     (array(['a', 'a', 'b', 'b'], dtype='<U1'), ('Ann', 'Bo', 'Cy', 'Di'))
     """
     place(path)  # before the report is made, which may take long
-    write(path, *state(estimator, names, run))
+    write(path, *state(estimator, names, run, reviewed))
 
 
 def load(path: str | os.PathLike[str]) -> Saved:
@@ -96,4 +103,4 @@ def load(path: str | os.PathLike[str]) -> Saved:
     about, arrays = read(path)
     reading = Reading(Path(path), about, arrays)
     estimator = reading.estimator()
-    return Saved(estimator, reading.names(len(estimator.components_)))
+    return Saved(estimator, reading.names(len(estimator.components_)), reading.reviewed)

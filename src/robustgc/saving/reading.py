@@ -26,7 +26,15 @@ from robustgc.weights import check_weights
 
 
 class Reading(Checked):
-    """One model that is read."""
+    """One model that is read.
+
+    Attributes
+    ----------
+    reviewed : ndarray of bool or None
+        Which nodes have a label that a person has confirmed; None: the model does not say.
+    """
+
+    reviewed: NDArray[np.bool_] | None = None
 
     def estimator(self) -> RobustGC:
         """Return the estimator as it was saved."""
@@ -39,6 +47,7 @@ class Reading(Checked):
         K = len(classes)
         given = self.array("given", "int64", (n,), -1, K - 1)
         made._labels = Labels(classes, given, self._marker(classes))
+        self.reviewed = self._reviewed(given)
         made._X, made._rows = X, None
         made._sizes = self.array("sample_weight", "float64", (n,), 0)
         made._shares = self._priors(K)
@@ -206,6 +215,15 @@ class Reading(Checked):
         if any(found == name for name in classes.tolist()):  # True equals 1, as `encode` has it
             self.refuse(f"'marker' is {quoted(found)}, which is a class; it must be no class")
         return found
+
+    def _reviewed(self, given: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+        if not self.has("reviewed"):  # no person has looked, or the model is of an older version
+            return None
+        marks = self.array("reviewed", "bool", given.shape)
+        bare = np.flatnonzero(marks & (given < 0))
+        if len(bare):
+            self.refuse(f"node {bare[0]} is reviewed, but has no label", "reviewed.npy")
+        return marks
 
     def _landmarks(self, n: int, affinity: str) -> NDArray[np.int64] | None:
         if not self.has("landmarks"):

@@ -22,7 +22,10 @@ KINDS = {"rbf": Gaussian, "knn": Nearest, "precomputed": Precomputed}
 
 
 def state(
-    estimator: RobustGC, names: ArrayLike | None, run: str | None = None
+    estimator: RobustGC,
+    names: ArrayLike | None,
+    run: str | None = None,
+    reviewed: NDArray[np.bool_] | None = None,
 ) -> tuple[dict[str, Any], Arrays]:
     """Return what is to be saved; refuse what cannot be."""
     parameters = _parameters(estimator)
@@ -65,6 +68,8 @@ def state(
     if estimator._scaling is not None:
         arrays["column_mean"] = estimator._scaling.mean
         arrays["column_deviation"] = estimator._scaling.deviation
+    if reviewed is not None:
+        arrays["reviewed"] = reviewed
     return about, arrays
 
 
