@@ -17,8 +17,8 @@ spreading.EDGES = 50  # so that edges go in several rounds
 read_piece, edges_read = edge_parts.Piece.read, []
 
 
-def counting(piece, columns):
-    edges = read_piece(piece, columns)
+def counting(piece, columns, dialect=None):
+    edges = read_piece(piece, columns, dialect)
     edges_read.append(0 if edges is None else len(edges.ends[0]))
     return edges
 
