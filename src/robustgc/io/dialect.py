@@ -52,6 +52,25 @@ class Dialect:
             object.__setattr__(self, "encoding", _checked_encoding(self.encoding))
 
 
+def not_used(dialect: Dialect | None, path: Path, what: str) -> tuple[str, ...]:
+    """Say which options do not matter for a file that is no text table.
+
+    A header is one of the edges or points only, and refused; the rest may be meant for the labels.
+    """
+    if dialect is None:
+        return ()
+    if dialect.header is not None:
+        flag = "--header" if dialect.header else "--no-header"
+        raise InputError(
+            f"{path}: {flag} is about the first row of a text table, and {what} is none. Leave it "
+            "out (header= in Python)."
+        )
+    flags = [f"--{name}" for name in ("delimiter", "decimal", "encoding") if getattr(dialect, name)]
+    verb = "is" if len(flags) == 1 else "are"
+    text = f"{', '.join(flags)} {verb} for text tables and not used for {path.name}, {what}"
+    return (text,) if flags else ()
+
+
 def _checked_delimiter(mark: str) -> str:
     if len(mark) != 1 or not mark.isascii() or mark.isalnum() or mark in '"\r\n\0.-+_#%':
         raise InputError(

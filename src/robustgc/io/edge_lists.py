@@ -3,11 +3,12 @@
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from robustgc.io import edge_tables, objects
-from robustgc.io.dialect import Dialect
+from robustgc.io.dialect import Dialect, not_used
 from robustgc.io.edge_attributes import attribute_columns
 from robustgc.io.named import NamedGraph
 from robustgc.io.network_files import OBJECTS, not_utf8
@@ -19,14 +20,18 @@ _DATA = re.compile(r"(\S+)\s+(\S+)\s+(\{.*\})\s*")
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 
 
-def read_edge_list(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
+def read_edge_list(
+    path: Path, weight: str | None, symmetrise: str | None, dialect: Dialect | None = None
+) -> NamedGraph:
     """Read a row per edge: two nodes, and perhaps a weight or a dictionary of attributes."""
     with opened(path) as stream:
         head = stream.read(SAMPLE)
     first = next((line for line in head.splitlines() if line.strip() and line[:1] != b"#"), b"")
     if not first.rstrip().endswith(b"}"):
-        plain = Dialect(header=False)  # by definition
+        dialect = dialect or Dialect()
+        plain = replace(dialect, header=bool(dialect.header))  # none by definition
         return edge_tables.read_text(path, weight=weight, symmetrise=symmetrise, dialect=plain)
+    notes = not_used(dialect, path, "a list with dictionaries")
     pairs, records = [], []
     for where, line in _lines(path, "edges"):
         u, v, data = _edge(where, line)
@@ -34,9 +39,10 @@ def read_edge_list(path: Path, weight: str | None, symmetrise: str | None) -> Na
         records.append(data)
     names, pairs = _numbers(list(dict.fromkeys(end for pair in pairs for end in pair)), pairs)
     columns = attribute_columns(records)
-    return objects.from_columns(
+    graph = objects.from_columns(
         names, pairs, columns, {}, weight=weight, symmetrise=symmetrise, where=str(path)
     )
+    return replace(graph, notes=(*notes, *graph.notes))
 
 
 def read_adjacency_list(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:

@@ -76,14 +76,34 @@ def from_arrow(
     return _graph(arrow_edges(table, where, **columns), symmetrise)
 
 
-def text_edges(path: Path, *, dialect: Dialect | None = None, **columns: str | None) -> Edges:
+def text_edges(
+    path: Path, *, dialect: Dialect | None = None, alone: bool = False, **columns: str | None
+) -> Edges:
     """Read the edges of a text table, perhaps one of several with edges of the graph.
 
-    What its first line is can therefore not be told from the names in the others.
+    Unless it is `alone`, what its first line is can not be told from the names in the others. A
+    matrix is refused, as it is no list of edges.
     """
     wanted = Wanted(**columns)
-    look = _layout(path, wanted, dialect, alone=False)
-    return _text_edges(path, look, wanted, dialect, alone=False)
+    look = _layout(path, wanted, dialect, alone=alone)
+    header = None if dialect is None else dialect.header
+    if not wanted.any and (matrix := adjacency.of_text(path, look, header)) is not None:
+        raise _no_edges(matrix, str(path))
+    return _text_edges(path, look, wanted, dialect, alone=alone)
+
+
+def refuse_matrix(table: Any, where: str, **columns: str | None) -> None:
+    """Refuse an Arrow table that is a matrix of weights, where only edges can be read."""
+    if not Wanted(**columns).any and (matrix := adjacency.of_arrow(table)) is not None:
+        raise _no_edges(matrix, where)
+
+
+def _no_edges(matrix: adjacency.Matrix, where: str) -> InputError:
+    return InputError(
+        f"{where} looks like an adjacency matrix of {len(matrix.weights)} nodes, because "
+        f"{matrix.reason}, and ranks read lists of edges. Make a graph folder of it with `robustgc "
+        "convert`; if it is a list of edges, name its columns with --source and --target."
+    )
 
 
 def _text_edges(

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from robustgc.csr import CSR
 from robustgc.io import arrow_tables, edge_tables, limits, objects, tables
-from robustgc.io.dialect import Dialect
+from robustgc.io.dialect import Dialect, not_used
 from robustgc.io.edge_lists import read_adjacency_list, read_edge_list
-from robustgc.io.inner_files import notes_of, written
+from robustgc.io.inner_files import InnerFile, notes_of, written
 from robustgc.io.matrices import read_matrix
 from robustgc.io.named import NamedGraph
 from robustgc.io.network_files import read_network
@@ -64,8 +64,20 @@ def read_graph(
         return _folder(path)
     path = source_of(path, sheet)
     columns = {"source": source, "target": target, "weight": weight}
+    unused = _not_used(path, dialect)
     graph = _of_file(path, symmetrise=symmetrise, dialect=dialect, **columns)
-    return replace(graph, notes=(*notes_of(path), *graph.notes))
+    return replace(graph, notes=(*notes_of(path), *unused, *graph.notes))
+
+
+def _not_used(path: Path, dialect: Dialect | None) -> tuple[str, ...]:
+    """Say what of the dialect a file has no use for; refuse a header where there are no rows."""
+    ending = kind(path)
+    if isinstance(path, InnerFile) and path.dialect is not None:  # a sheet, which may have a header
+        return not_used(dialect and replace(dialect, header=None), path, "a spreadsheet")
+    known = ending in arrow_tables.TYPED or ending in READERS
+    if not known or READERS.get(ending) is read_edge_list:
+        return ()
+    return not_used(dialect, path, f"a {ending} file")
 
 
 def _of_file(
@@ -99,6 +111,8 @@ def _of_file(
         )
     if weight is not None and ending in _MATRICES:
         raise InputError(f"{path}: {objects.NO_ATTRIBUTES}")
+    if reader is read_edge_list:
+        return read_edge_list(path, weight, symmetrise, dialect)
     return reader(path, weight, symmetrise)
 
 

@@ -12,7 +12,9 @@ from robustgc.io.dialect import (
     encoding_of,
     undecodable,
 )
+from robustgc.io.inner_files import InnerFile
 from robustgc.io.opening import InputError, NoRowsError, kind, opened
+from robustgc.quoting import quoted
 
 SAMPLE = 2**16  # bytes from which delimiter and header are told
 LONGEST = 2**20  # bytes of a line; the reader of tables takes blocks of that many
@@ -22,6 +24,7 @@ LONG = (
 )
 RETURN = "a carriage return within the line. Save the file with LF or CR LF at the end of lines."
 _EXCEL = re.compile(r"sep=([,;|\t])")  # a first line that tells Excel the delimiter
+_NAMES = re.compile(r"\s*[#%][^\s#%][^,;|\t]*[,;|\t]")  # a name that begins with #, and a field
 _MAGIC = {
     b"\x1f\x8b": "packed with gzip; name it .gz",
     b"\x28\xb5\x2f\xfd": "packed with zstd; name it .zst",
@@ -68,17 +71,34 @@ def head(path: Path, dialect: Dialect) -> Head:
     start, complete = _bytes(path)
     encoding = dialect.encoding or encoding_of(start)
     lines = _lines(path, start, encoding, complete)
-    first = next(
-        (k for k, line in enumerate(lines) if line.strip() and line.lstrip()[0] not in "#%"), None
-    )
+    sheet = isinstance(path, InnerFile) and path.dialect is not None  # has no comments
+    rows = (k for k, line in enumerate(lines) if line.strip() and (sheet or not is_comment(line)))
+    first = next(rows, None)
     if first is None:
-        raise NoRowsError(f"{path} has no rows, only comments or empty lines. Add the rows.")
+        raise _no_rows(path, lines)
     notes = () if dialect.encoding else encoding_note(encoding, path)
     mark = dialect.delimiter
     if mark is None and (line := _EXCEL.fullmatch(lines[first])):
         mark, first = line[1], first + 1
     mark = mark or delimiter_of(lines[first:], kind(path), dialect.decimal)
     return Head(lines, first, complete, encoding, mark, notes)
+
+
+def is_comment(line: str) -> bool:
+    """Whether a line before the rows begins as comments do."""
+    return line.lstrip()[:1] in ("#", "%")
+
+
+def _no_rows(path: Path, lines: list[str]) -> InputError:
+    """Return an error for a file without rows, or with rows that all look like comments."""
+    for number, line in enumerate(lines, 1):
+        if _NAMES.match(line):
+            return InputError(
+                f"{path} has only lines that are read as comments, such as line {number}: "
+                f"{quoted(line, 90)}. If it is a row, put names that begin with # or % in double "
+                "quotes, or add a header line above it."
+            )
+    return NoRowsError(f"{path} has no rows, only comments or empty lines. Add the rows.")
 
 
 def _bytes(path: Path) -> tuple[bytes, bool]:

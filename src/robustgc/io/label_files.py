@@ -23,6 +23,7 @@ from robustgc.io.label_classes import (
     notes_on_signs,
 )
 from robustgc.io.label_columns import LABEL, NODE, LabelColumns, choose_columns, has_names
+from robustgc.io.label_headers import check_header
 from robustgc.io.label_matching import cause, examples
 from robustgc.io.named import NamedGraph, as_text, positions
 from robustgc.io.opening import InputError, check_file, kind
@@ -67,7 +68,7 @@ class LabelTable:
         self.nodes, self.labels, self.where, self._skipped = nodes, labels, where, skipped
         self.headless, self.columns, self.layout = headless, columns, layout
         self.reviewed: list[bool] | None = None
-        self.dialect = Dialect()
+        self.dialect, self.header_by_user = Dialect(), False
 
     def row(self, k: int) -> str:
         """Name a row, that of a text file by its line."""
@@ -120,7 +121,7 @@ def read_labels(
 
     columns = choose_columns(look.names, look.width, read, str(path), node, label)
     table = _chosen(columns, path, look)
-    table.dialect = dialect
+    table.dialect, table.header_by_user = dialect, header is True
     return table
 
 
@@ -212,6 +213,7 @@ def attached(
 ) -> tuple[NDArray[np.object_], tuple[str, ...]]:
     """Return the label of every node, None where there is none; and what was noticed."""
     place = positions(table.nodes, graph.names)
+    check_header(table, lambda name: bool(positions([name], graph.names)[0] >= 0))
     rows, notes = settled(
         table,
         place,

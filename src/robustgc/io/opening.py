@@ -23,6 +23,7 @@ __all__ = [
 
 SQUEEZED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 _BLOCK = 2**20  # bytes of a table between spaces at a time
+_REMARK = re.compile(rb"(?m)^[ \t]*[#%]([ \t#%].*)?(?=\r?$)")  # not #name, which is a node
 
 
 def kind(path: Path) -> str:
@@ -133,9 +134,9 @@ def whole(path: Path, *, factor: float = 1.0, what: str = "content") -> io.Bytes
 
 
 def one_space(text: bytes) -> bytes:
-    """Return lines without comments, and with one space where there are several."""
+    """Return lines without comments (# and a space), and with one space where there are several."""
     if b"#" in text or b"%" in text:  # most files have nothing to change: that is seen fast
-        text = re.sub(rb"(?m)^[ \t]*[#%].*", b"", text)
+        text = re.sub(_REMARK, b"", text)
     if b"  " in text or b"\t" in text:
         text = re.sub(rb"[ \t]+", b" ", text)
     if any(edge in b"\n" + text + b"\n" for edge in (b"\n ", b" \n", b" \r")):

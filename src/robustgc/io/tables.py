@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from robustgc.io import limits
+from robustgc.io.comments import settle_comments
 from robustgc.io.decimals import decimal_of
 from robustgc.io.dialect import Dialect
 from robustgc.io.headers import First, counts_rows, first_edge, first_row
@@ -105,11 +106,12 @@ def layout(
         For edges: whether the file has all of the graph, or part of it. None: no edges.
     """
     dialect = dialect or Dialect()
-    start = head(path, dialect)
+    header = dialect.header if header is None else header
+    start, above = settle_comments(path, head(path, dialect), words, header)
     numbers, rows = _rows(path, start)
     names, rest = [field.strip() for field in rows[0]], rows[1:]
     decimal, notes = decimal_of(path, numbers, rows, start.delimiter, dialect.decimal)
-    header = dialect.header if header is None else header
+    header = True if above else header
     if header is not None:
         first = First.KNOWN if header else First.ROW
     elif alone is None:

@@ -19,10 +19,14 @@ SQUEEZING = 4  # bytes of text that are one byte of a packed file, about
 
 
 class Piece(NamedTuple):
-    """What one rank reads: a file, or some row groups of a Parquet file."""
+    """What one rank reads: a file, or some row groups of a Parquet file.
+
+    `alone` says that no other file has edges of the graph.
+    """
 
     path: Path
     groups: tuple[int, ...] | None = None
+    alone: bool = False
 
     @property
     def parquet(self) -> bool:
@@ -53,10 +57,20 @@ class Piece(NamedTuple):
         try:
             if self.parquet:
                 table = tables.parquet(self.path, groups=self.groups)
+                self._refuse_matrix(table, columns)
                 return edge_tables.arrow_edges(table, str(self.path), **columns)
-            return edge_tables.text_edges(self.path, dialect=dialect, **columns)
+            return edge_tables.text_edges(self.path, dialect=dialect, alone=self.alone, **columns)
         except NoRowsError:
             return None
+
+    def _refuse_matrix(self, table: Any, columns: dict[str, str | None]) -> None:
+        """Refuse an adjacency matrix, of which this may be some of the rows."""
+        if self.groups is not None:
+            rows = sum(tables.row_groups(self.path))
+            if table.num_columns not in (rows, rows + 1):
+                return
+            table = tables.parquet(self.path)
+        edge_tables.refuse_matrix(table, str(self.path), **columns)
 
 
 def own_pieces(comm: Any, files: Sequence[Path]) -> tuple[list[Piece], tuple[str, ...]]:
@@ -65,7 +79,7 @@ def own_pieces(comm: Any, files: Sequence[Path]) -> tuple[list[Piece], tuple[str
     Every rank gets as many files; where there are fewer than ranks, Parquet files are shared by
     their row groups.
     """
-    every = [Piece(path) for path in files]
+    every = [Piece(path, alone=len(files) == 1) for path in files]
     if len(every) < comm.size:
         with together(comm):
             every = list(_split(every) if comm.rank == 0 else ())
@@ -85,7 +99,7 @@ def _split(pieces: Iterable[Piece]) -> Iterable[Piece]:
             yield piece
             continue
         count = len(tables.row_groups(piece.path))
-        yield from (Piece(piece.path, (k,)) for k in range(count)) if count > 1 else (piece,)
+        yield from (piece._replace(groups=(k,)) for k in range(count)) if count > 1 else (piece,)
 
 
 class Part(NamedTuple):

@@ -11,6 +11,7 @@ from robustgc.io import tables
 from robustgc.io.assembling import noticed, way_of
 from robustgc.io.dialect import Dialect
 from robustgc.io.label_files import LabelTable, settled
+from robustgc.io.label_headers import check_header
 from robustgc.io.named import positions
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.mpi import edge_parts, files, memory
@@ -170,6 +171,7 @@ def route_labels(
     with together(comm):
         own = np.arange(first, first + found.share.rows) if names is None else names
         place = positions(table.nodes, own)
+    check_header(table, lambda name: comm.allreduce(int(positions([name], own)[0] >= 0)) > 0)
     # One rank at most has a node: numbers from 1 and zeros, added up.
     numbers = comm.allreduce(np.where(place < 0, 0, place + first + 1)) - 1
     rows, notes = settled(table, numbers, ignore_unknown=ignore_unknown, unlabelled=unlabelled)
