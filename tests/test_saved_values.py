@@ -88,6 +88,7 @@ def candidate(**values):
 
 NAN = {"float": "nan"}
 SAID = [
+    (lambda m: m["parameters"].update(engine="y" * 3000), r"engine='y{197}\.\.\.' \(3000 char"),
     (lambda m: m["classes"].update(array="y" * 5000), r"'y{197}\.\.\.' .* is no type of"),
     (certificate(residual=NAN), "residual of a Certificate is nan; it must be from 0"),
     (certificate(residual=-1.0), "residual of a Certificate is -1.0"),

@@ -17,6 +17,7 @@ from robustgc.asked import Model
 from robustgc.engines import Options
 from robustgc.labels import Labels
 from robustgc.progress import Progress
+from robustgc.quoting import quoted
 from robustgc.transduction import Transduction
 from robustgc.weights import Weights
 
@@ -34,13 +35,17 @@ def rank_by_mpiexec() -> int | None:
 def check_engine(engine: Any, n_ranks: Any) -> None:
     """Refuse engines and numbers of ranks that there are not."""
     if engine not in ENGINES:
-        raise ValueError(f"engine={engine!r} is unknown; it must be one of {', '.join(ENGINES)}.")
+        raise ValueError(
+            f"engine={quoted(engine)} is unknown; it must be one of {', '.join(ENGINES)}."
+        )
     if n_ranks is None:
         return
     if not isinstance(n_ranks, Integral) or isinstance(n_ranks, bool) or n_ranks < 1:
-        raise ValueError(f"n_ranks={n_ranks!r} is not allowed; it must be a whole number >= 1.")
+        raise ValueError(
+            f"n_ranks={quoted(n_ranks)} is not allowed; it must be a whole number >= 1."
+        )
     if engine != "mpi":
-        raise ValueError(f"n_ranks={n_ranks} needs engine='mpi'; this is engine={engine!r}.")
+        raise ValueError(f"n_ranks={n_ranks} needs engine='mpi'; this is engine={quoted(engine)}.")
     if rank_by_mpiexec() is not None:
         raise ValueError(
             f"n_ranks={n_ranks} starts ranks of its own, and this program was started by mpiexec "

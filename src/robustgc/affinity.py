@@ -276,7 +276,7 @@ def _in_unit(K: Weights, unit: float) -> Weights:
 
 def _positive(name: str, value: object) -> float:
     if not isinstance(value, Real) or not 0 < float(value) < np.inf:
-        raise ValueError(f"{name}={value!r} is not allowed; it must be a number > 0.")
+        raise ValueError(f"{name}={quoted(value)} is not allowed; it must be a number > 0.")
     return float(value)
 
 
@@ -285,7 +285,8 @@ def _neighbours(value: object, n: int) -> int:
         return min(10, n - 1)
     if not isinstance(value, Integral) or not 1 <= int(value) < n:
         raise ValueError(
-            f"n_neighbors={value!r} is not allowed for {n} points; it must be a whole number from "
+            f"n_neighbors={quoted(value)} is not allowed for {n} points; it must be a whole number "
+            "from "
             f"1 to {n - 1}, since a point is not its own neighbour."
         )
     return int(value)

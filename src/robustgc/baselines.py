@@ -202,12 +202,14 @@ class BelkinGC(_Tuned):
         auto = isinstance(self.n_vectors, str) and self.n_vectors == "auto"
         if not auto and (not isinstance(self.n_vectors, Integral) or self.n_vectors < 1):
             raise ValueError(
-                f"n_vectors={self.n_vectors!r} is not allowed; it must be a whole number >= 1, or "
+                f"n_vectors={quoted(self.n_vectors)} is not allowed; it must be a whole number >= "
+                "1, or "
                 "'auto' to choose it by the labels."
             )
         if self.laplacian not in KINDS:
             raise ValueError(
-                f"laplacian={self.laplacian!r} is unknown; it must be one of {', '.join(KINDS)}."
+                f"laplacian={quoted(self.laplacian)} is unknown; it must be one of "
+                f"{', '.join(KINDS)}."
             )
 
     def _settled(self, W: Weights, labels: Labels, chosen: NDArray[Any] | None) -> Self:

@@ -74,7 +74,9 @@ def build_csr(
     ([0, 1, 3, 4], [1, 0, 2, 1])
     """
     if duplicates not in ("refuse", "drop", "sum"):
-        raise ValueError(f"duplicates={duplicates!r}; allowed are 'refuse', 'drop' and 'sum'.")
+        raise ValueError(
+            f"duplicates={quoted(duplicates)}; allowed are 'refuse', 'drop' and 'sum'."
+        )
     if buffer < SMALLEST:
         raise ValueError(f"buffer={buffer} is too small; give at least {SMALLEST} bytes.")
     number = isinstance(n_nodes, Integral) and not isinstance(n_nodes, bool)

@@ -32,6 +32,7 @@ from robustgc.io.point_columns import NamedPoints
 from robustgc.io.writing import write_table
 from robustgc.labels import encode
 from robustgc.point_fits import points_of, standardisation
+from robustgc.quoting import quoted
 from robustgc.report.compare_page import FILES, Sheet, render, summary
 from robustgc.reporting import installed
 from robustgc.weights import check_weights
@@ -212,7 +213,7 @@ def check_options(
     chosen = usual if models is None else tuple(dict.fromkeys(models))
     for name in chosen:
         if name not in MODELS:
-            raise ValueError(f"Model {name!r} is unknown; choose from {', '.join(usual)}.")
+            raise ValueError(f"Model {quoted(name)} is unknown; choose from {', '.join(usual)}.")
         if name not in usual:
             raise ValueError(f"{name} needs points, and there is a graph; leave it out.")
     for size in sizes:

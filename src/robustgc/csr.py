@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from robustgc import parallel
 from robustgc.atomic import new_file, new_folder
 from robustgc.folder import FORMAT, VERSION, mapped
+from robustgc.quoting import quoted
 from robustgc.structure import check_arrays, check_range, check_rows, check_sparse
 
 # Entries and rows up to which numpy has read them before numba is loaded; and rows, however full.
@@ -133,7 +134,7 @@ class CSR:
     def sum(self, axis: int = 1) -> NDArray[np.float64]:
         """Return the sum of every row: the degrees. Rows are all that is ever summed."""
         if axis != 1:
-            raise ValueError(f"axis={axis!r} is not supported; rows are summed with axis=1.")
+            raise ValueError(f"axis={quoted(axis)} is not supported; rows are summed with axis=1.")
         if self.data is None:
             return np.diff(self.indptr).astype(np.float64)
         return self.inspected()[1]

@@ -22,6 +22,7 @@ from robustgc.outcome import Solution
 from robustgc.priors import check_priors, check_sizes, label_sizes, with_shares
 from robustgc.progress import Progress
 from robustgc.queries import queries
+from robustgc.quoting import quoted
 from robustgc.task import Task
 from robustgc.transduction import Certificate, Transduction
 from robustgc.weights import Array, Weights
@@ -273,7 +274,7 @@ class RobustGC(RankedClassifier):
         """
         check_is_fitted(self)
         if not isinstance(n, Integral) or n < 1:
-            raise ValueError(f"n={n!r} is not allowed; it must be a whole number >= 1.")
+            raise ValueError(f"n={quoted(n)} is not allowed; it must be a whole number >= 1.")
         nodes = queries(self._task, self._graph_answer, int(n))
         return nodes if self._chosen is None else np.asarray(self._chosen[nodes])
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robustgc.csr import CSR
 from robustgc.nodes import NodeValues
+from robustgc.quoting import quoted
 from robustgc.weights import NEGLIGIBLE, Array, Operator, Weights, check_weights, components
 
 # Up to here one full eigendecomposition takes about a second and answers everything.
@@ -165,7 +166,7 @@ class Graph(NodeValues):
     def laplacian(self, kind: str = "normalized") -> Weights:
         """Return ``L_N`` ("normalized") or ``D - W`` ("combinatorial") as an explicit matrix."""
         if kind not in KINDS:
-            raise ValueError(f"{kind!r} is unknown; it must be one of {', '.join(KINDS)}.")
+            raise ValueError(f"{quoted(kind)} is unknown; it must be one of {', '.join(KINDS)}.")
         if isinstance(self._whole, Operator):
             raise ValueError(
                 f"This method needs the matrix of the {self.n} nodes; the kernel is too wide to "

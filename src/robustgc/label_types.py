@@ -148,7 +148,9 @@ def _shown(value: int) -> str:
 def equal_to(given: NDArray[Any], mark: object) -> NDArray[np.bool_]:
     """Return where a label is the marker: of the same kind, and equal to the last digit."""
     if not np.isscalar(mark):
-        raise ValueError(f"unlabeled={mark!r} is not allowed; it must be one value, such as -1.")
+        raise ValueError(
+            f"unlabeled={quoted(mark)} is not allowed; it must be one value, such as -1."
+        )
     if isinstance(mark, np.integer | np.floating):
         mark = mark.item()
     if isinstance(mark, float) and mark.is_integer():

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.quoting import quoted
 from robustgc.transduction import TIE, Transduction, decide
 from robustgc.weights import Array
 
@@ -23,14 +24,16 @@ def choose(landmarks: object, codes: NDArray[np.int64], affinity: object) -> NDA
     n, labelled = len(codes), np.flatnonzero(codes >= 0)
     if affinity == "precomputed":
         raise ValueError(
-            f"landmarks={landmarks!r} is not allowed with affinity='precomputed': a random part of "
+            f"landmarks={quoted(landmarks)} is not allowed with affinity='precomputed': a random "
+            "part of "
             "a graph loses the edges that connect it, and the matrix is in memory already. Pass "
             "points, or landmarks=None."
         )
     least = max(2, len(labelled))
     if not isinstance(landmarks, Integral) or not least <= int(landmarks) <= n:
         raise ValueError(
-            f"landmarks={landmarks!r} is not allowed for {n} points of which {len(labelled)} are "
+            f"landmarks={quoted(landmarks)} is not allowed for {n} points of which {len(labelled)} "
+            "are "
             f"labelled; it must be None or a whole number from {least} to {n}, since labelled "
             "points are always among the landmarks."
         )

@@ -16,6 +16,7 @@ from robustgc.complement import Complement
 from robustgc.engines import Options, precision, probe
 from robustgc.graph import SMALL, Graph
 from robustgc.outcome import NotConvergedError, NotConvexError, Solution, check_positive
+from robustgc.quoting import quoted
 from robustgc.ritz import leading
 from robustgc.spectrum import eigenpairs, full_spectrum
 from robustgc.weights import Array, Operator
@@ -136,7 +137,8 @@ def lifted(graph: Graph, Y: Array, *, n_modes: int, gamma: float, tol: float) ->
     """
     if not isinstance(n_modes, Integral) or not 1 <= n_modes < graph.n:
         raise ValueError(
-            f"n_modes={n_modes!r} is not allowed for a graph of {graph.n} nodes; it must be a "
+            f"n_modes={quoted(n_modes)} is not allowed for a graph of {graph.n} nodes; it must be "
+            "a "
             f"whole number from 1 to {graph.n - 1}."
         )
     options = Options(tol=tol, dtype="float64")

@@ -23,6 +23,7 @@ from robustgc.outcome import (
     check_tol,
     reported,
 )
+from robustgc.quoting import quoted
 from robustgc.solve import factorised, solve_shifted
 from robustgc.spectrum import eigenpairs
 from robustgc.weights import Array
@@ -212,7 +213,9 @@ def belkin(
     """
     Y = _label_columns(graph, y)
     if not isinstance(n_vectors, Integral):
-        raise ValueError(f"n_vectors={n_vectors!r} is not allowed; it must be a whole number >= 1.")
+        raise ValueError(
+            f"n_vectors={quoted(n_vectors)} is not allowed; it must be a whole number >= 1."
+        )
     basis = eigenpairs(graph, n_vectors, laplacian)
     columns = Y.reshape(graph.n, -1)
     f = np.empty_like(columns)

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from robustgc.points import BLOCK, Points, k_smallest
+from robustgc.quoting import quoted
 from robustgc.weights import Array
 
 EXACT = 1e11  # points^2 * (dimensions + 50) that exact search does in a few seconds
@@ -26,7 +27,7 @@ SAMPLE, SEED = 500, 7919
 def approximates(X: Any, ann: object) -> bool:
     """Say whether the index is to be used for these points, after checking what was asked."""
     if not isinstance(ann, bool | np.bool_) and not (isinstance(ann, str) and ann == "auto"):
-        raise ValueError(f"ann={ann!r} is not allowed; it must be 'auto', True or False.")
+        raise ValueError(f"ann={quoted(ann)} is not allowed; it must be 'auto', True or False.")
     if isinstance(ann, str):
         n, dimensions = X.shape
         large = dimensions > TREE and float(n) * n * (dimensions + 50) > EXACT

@@ -142,7 +142,8 @@ def check_priors(priors: Any, labels: Labels) -> Array | None:
     if isinstance(priors, str):
         if priors != "labels":
             raise ValueError(
-                f"priors={priors!r} is not allowed; it must be None, 'labels', a dictionary from "
+                f"priors={quoted(priors)} is not allowed; it must be None, 'labels', a dictionary "
+                "from "
                 "class to share, or one share per class."
             )
         counts = np.bincount(labels.codes[labels.codes >= 0], minlength=len(classes))

@@ -162,7 +162,8 @@ def _tell_unresolved(values: Array) -> None:
     if values[1] < UNRESOLVED * values[-1]:
         warn(
             f"lambda_1 = {values[1]:.1e} is below what double precision resolves, about "
-            f"{UNRESOLVED * values[-1]:.0e}: parts of the graph hang together by next to nothing, and the size "
+            f"{UNRESOLVED * values[-1]:.0e}: parts of the graph hang together by next to nothing, "
+            "and the size "
             "of decision values means little there. Remove the weakest links, so that these parts "
             "are answered by themselves.",
             ResidualWarning,
@@ -189,7 +190,9 @@ def _relative_residual(graph: Graph, kind: str, found: Spectrum, k: int) -> floa
 
 def _checked_kind(kind: str) -> str:
     if kind not in KINDS:
-        raise ValueError(f"laplacian={kind!r} is unknown; it must be one of {', '.join(KINDS)}.")
+        raise ValueError(
+            f"laplacian={quoted(kind)} is unknown; it must be one of {', '.join(KINDS)}."
+        )
     return kind
 
 

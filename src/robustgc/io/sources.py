@@ -11,6 +11,7 @@ from typing import Any
 from robustgc.io import archives, limits, spreadsheets
 from robustgc.io.inner_files import InnerFile
 from robustgc.io.opening import InputError, check_file, kind, opened
+from robustgc.quoting import quoted
 
 STANDARD_INPUT = "standard input"
 _BLOCK = 2**20
@@ -42,7 +43,8 @@ def source(path: Path, sheet: str | None = None) -> Path:
         raise InputError(f"{path}: spreadsheets are read as .xlsx. Save it as .xlsx or .csv.")
     if sheet is not None:
         raise InputError(
-            f"{path} has no sheets; sheet {sheet!r} was asked for. Name an .xlsx file, or leave it "
+            f"{path} has no sheets; sheet {quoted(sheet)} was asked for. Name an .xlsx file, or "
+            "leave it "
             "out."
         )
     return path

@@ -18,6 +18,7 @@ from robustgc.mpi.fitting import Fitted, fit_codes
 from robustgc.mpi.given import from_petsc, from_weights
 from robustgc.mpi.world import together, world
 from robustgc.priors import relative_sizes
+from robustgc.quoting import quoted
 from robustgc.transduction import Transduction
 from robustgc.weights import Array, Weights
 
@@ -136,7 +137,8 @@ def _settled(told: list[Any], n: int) -> tuple[NDArray[np.int64], NDArray[np.obj
     for k in again.tolist():
         if values[k] != values[k + 1]:
             raise ValueError(
-                f"Node {nodes[k]} has two labels, {values[k]!r} and {values[k + 1]!r}. Keep one."
+                f"Node {nodes[k]} has two labels, {quoted(values[k])} and {quoted(values[k + 1])}. "
+                "Keep one."
             )
     first = np.concatenate([[True], nodes[1:] != nodes[:-1]]) if len(nodes) else nodes == 0
     return nodes[first], values[first], sizes[first]
