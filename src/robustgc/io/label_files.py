@@ -15,7 +15,6 @@ from robustgc.io.arrow_tables import TYPED, read_typed
 from robustgc.io.dialect import Dialect
 from robustgc.io.inner_files import notes_of, written
 from robustgc.io.label_classes import (
-    FEW,
     check_classes,
     check_variety,
     marker_notes,
@@ -24,56 +23,18 @@ from robustgc.io.label_classes import (
 )
 from robustgc.io.label_columns import LABEL, NODE, LabelColumns, choose_columns, has_names
 from robustgc.io.label_matching import cause, examples
+from robustgc.io.label_rows import LabelTable, cell, check_kinds, check_known
 from robustgc.io.named import NamedGraph, as_text, positions
 from robustgc.io.opening import InputError, check_file, kind
-from robustgc.io.reasons import line_of
 from robustgc.io.sources import source
 from robustgc.missing import find_missing
 from robustgc.quoting import listed, quoted, short
 
+__all__ = [
+    "LabelTable", "attached", "entries", "label_table", "of_attribute", "read_labels",
+    "reviewed_labels", "settled",
+]  # fmt: skip
 YES, NO = ("true", "1", "1.0", "yes", "x"), ("false", "0", "0.0", "no", "")  # in `reviewed`
-
-
-class LabelTable:
-    """Nodes with their labels, row by row, and where they are from.
-
-    Attributes
-    ----------
-    nodes, labels : sequence
-        A row each.
-    where : str or Path
-        The source, for messages.
-    headless : bool
-        No header was found: the first row may be one.
-    columns : LabelColumns or None
-        The columns of a table, and which of them were chosen.
-    reviewed : list of bool or None
-        Which labels a person has looked at and kept, by a column `reviewed`; None: there is none.
-    layout : Layout or None
-        How a text file is written.
-    """
-
-    def __init__(
-        self,
-        nodes: Any,
-        labels: Sequence[Any],
-        where: str | Path,
-        skipped: int = 0,
-        headless: bool = False,
-        *,
-        columns: LabelColumns | None = None,
-        layout: tables.Layout | None = None,
-    ) -> None:
-        self.nodes, self.labels, self.where, self._skipped = nodes, labels, where, skipped
-        self.headless, self.columns, self.layout = headless, columns, layout
-        self.reviewed: list[bool] | None = None
-        self.dialect = Dialect()
-
-    def row(self, k: int) -> str:
-        """Name a row, that of a text file by its line."""
-        if isinstance(self.where, Path):
-            return f"line {line_of(self.where, self._skipped, k, self.dialect)}"
-        return f"row {k + 1}"
 
 
 def read_labels(
@@ -236,7 +197,7 @@ def reviewed_labels(
         return None
     missing = find_missing(table.labels, unlabelled).mask
     rows = np.flatnonzero(np.array(table.reviewed, dtype=bool) & ~missing).tolist()
-    place = positions([_at(table.nodes, k) for k in rows], names).tolist()
+    place = positions([cell(table.nodes, k) for k in rows], names).tolist()
     known = names.tolist()
     return {known[p]: table.labels[k] for p, k in zip(place, rows, strict=True) if p >= 0}
 
@@ -269,14 +230,14 @@ def settled(
     notes = [*notes_of(table.where), *(() if table.layout is None else table.layout.notes)]
     notes += [] if table.columns is None else table.columns.notes
     notes += marker_notes(missing)
-    notes += _check_known(table, place, given, ignore_unknown, explain)
-    _check_kinds(table, given)
+    notes += check_known(table, place, given, ignore_unknown, explain)
+    check_kinds(table, given)
     rows: dict[int, int] = {}
     for k in np.flatnonzero((place >= 0) & given).tolist():
         first = rows.setdefault(int(place[k]), k)
         if table.labels[first] != table.labels[k]:
             raise InputError(
-                f"{table.where}: node {short(_at(table.nodes, k), 60)} has two labels, "
+                f"{table.where}: node {short(cell(table.nodes, k), 60)} has two labels, "
                 f"{quoted(table.labels[first], 60)} ({table.row(first)}) and "
                 f"{quoted(table.labels[k], 60)} ({table.row(k)}). Keep one of them."
             )
@@ -285,38 +246,6 @@ def settled(
     notes += check_variety(table.where, table.columns, counts)
     notes += [*notes_on_alike(counts), *notes_on_signs(counts, missing)]
     return rows, tuple(notes)
-
-
-def _check_known(
-    table: LabelTable,
-    place: NDArray[np.int64],
-    given: NDArray[np.bool_],
-    ignore_unknown: bool,
-    explain: Callable[[NDArray[np.bool_]], str] | None,
-) -> list[str]:
-    """Refuse labels of nodes that the graph does not have, with the cause; return notes."""
-    lost, many = np.flatnonzero((place < 0) & given), int(given.sum())
-    if table.headless and lost.tolist() == [0] and many > 1:
-        line = listed([_at(table.nodes, 0), table.labels[0]], 90)
-        return [
-            f"the first line of {table.where} was taken for a header, as the graph has no such "
-            f"node: {line}"
-        ]
-    if not lost.size:
-        return []
-    some = short(", ".join(short(_at(table.nodes, int(k))) for k in lost[:FEW]))
-    text = f"{lost.size} of {many} labelled nodes are not in the graph"
-    # Where most nodes are known, the others may well be of a larger table: nothing is explained.
-    reason = explain(given) if explain and not (ignore_unknown and 2 * lost.size < many) else ""
-    if not ignore_unknown or lost.size == many:
-        cure = "Check the names (compared as text)"
-        if lost.size < many:
-            cure += (
-                ", or leave such labels out with --ignore-unknown (ignore_unknown=True in Python)"
-            )
-        raise InputError(f"{table.where}: {text}, first {some}. {reason or f'{cure}.'}")
-    reason = f". {reason}" if reason else ""
-    return [f"{text} and were left out, first {some}{reason}"]
 
 
 def _why_unknown(
@@ -337,29 +266,6 @@ def _why_unknown(
         return reason
     flag = "" if columns is None else ", or name another column with --node-column"
     return f"None is: {examples(graph)}. Check the names (compared as text){flag}."
-
-
-def _check_kinds(table: LabelTable, given: NDArray[np.bool_]) -> None:
-    """Refuse labels that are no classes, or of several kinds."""
-    first: dict[str, int] = {}
-    for k in np.flatnonzero(given).tolist():
-        label = table.labels[k]
-        plain = label.item() if isinstance(label, np.generic) else label
-        what = "number" if type(plain) in (int, float) else type(plain).__name__
-        if what not in ("number", "str", "bool") or (what == "number" and plain % 1 != 0):
-            raise InputError(
-                f"{table.where}, {table.row(k)}: the label {quoted(label)} is no class. Classes "
-                "are text, whole numbers or true and false; convert the labels."
-            )
-        first.setdefault(what, k)
-    if len(first) > 1:
-        some = " and ".join(
-            f"{quoted(table.labels[k], 60)} ({table.row(k)})" for k in first.values()
-        )
-        raise InputError(
-            f"{table.where}: the labels are of several kinds, as {some}. Make all of them text, or "
-            "all numbers."
-        )
 
 
 def of_attribute(name: str, graph: NamedGraph, where: str) -> LabelTable:
@@ -390,8 +296,3 @@ def entries(labels: Any, unlabelled: Any = None) -> tuple[Any, tuple[str, ...]]:
     if missing.counts:  # else the estimator's own words for too few classes say it all
         check_classes("The labels", Counter(str(cell) for cell in y if cell is not None), missing)
     return y, (*marker_notes(missing), *notes_on_alike(texts))
-
-
-def _at(nodes: Any, k: int) -> Any:
-    value = nodes[k]
-    return value.as_py() if hasattr(value, "as_py") else value
