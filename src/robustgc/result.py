@@ -239,6 +239,7 @@ def classify(
     label_column: str | None = None,
     sheet: str | None = None,
     label_sheet: str | None = None,
+    labels_header: bool | None = None,
     header: bool | None = None,
     delimiter: str | None = None,
     decimal: str | None = None,
@@ -282,6 +283,8 @@ def classify(
     sheet, label_sheet : str or None
         Which sheet of the graph or points, and of the labels, where they are .xlsx files; None: the
         first that is not empty.
+    labels_header : bool or None
+        Whether the first row of a text table of labels names the columns; None: told from it.
     header : bool or None
         Whether the first row of a text table of edges, or points, names the columns.
     delimiter, decimal, encoding : str or None
@@ -308,7 +311,7 @@ def classify(
         unlabelled = [options["unlabeled"]]
     options = {**marker_of(labels, unlabelled), **options}
     dialect = Dialect(delimiter, decimal, encoding, header)
-    files = {"sheet": label_sheet, "dialect": dialect}
+    files = {"sheet": label_sheet, "dialect": dialect, "header": labels_header}
     columns = {"node": node_column, "label": label_column}
     if points is not None:
         with allowing(max_size):

@@ -23,7 +23,14 @@ from robustgc.io.label_classes import (
 )
 from robustgc.io.label_columns import LABEL, NODE, LabelColumns, choose_columns, has_names
 from robustgc.io.label_matching import cause, examples
-from robustgc.io.label_rows import LabelTable, cell, check_kinds, check_known
+from robustgc.io.label_rows import (
+    LabelTable,
+    cell,
+    check_kinds,
+    check_known,
+    header_above,
+    note_on_header,
+)
 from robustgc.io.named import NamedGraph, as_text, positions
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.sources import source
@@ -44,6 +51,7 @@ def read_labels(
     label: str | None = None,
     sheet: str | None = None,
     dialect: Dialect | None = None,
+    header: bool | None = None,
 ) -> LabelTable:
     """Read a table with a row per label: the node and its class.
 
@@ -57,6 +65,9 @@ def read_labels(
         Which sheet of a spreadsheet; None: the first that is not empty.
     dialect : Dialect or None
         How a text table is written, as far as the user says it; its header is that of edges.
+    header : bool or None
+        Whether the first row of a text table names its columns; None: told from the rows, and from
+        the names of the nodes later.
     """
     import pyarrow as pa
 
@@ -72,7 +83,9 @@ def read_labels(
         )
     dialect = written(path, dialect) or Dialect()  # labels are no numbers
     dialect = replace(dialect, header=None, decimal=dialect.decimal or ".")
-    header = True if has_names(node, label) else None
+    by_user = header is not None
+    if has_names(node, label) and not by_user:
+        header = True
     look = tables.layout(path, (*NODE[:4], *LABEL[:2]), header, dialect)
 
     def read(wanted: Sequence[int]) -> list[Any]:
@@ -82,6 +95,7 @@ def read_labels(
     columns = choose_columns(look.names, look.width, read, str(path), node, label)
     table = _chosen(columns, path, look)
     table.dialect = dialect
+    table.headless = table.headless and not by_user
     return table
 
 
@@ -179,6 +193,7 @@ def attached(
         ignore_unknown=ignore_unknown,
         unlabelled=unlabelled,
         explain=lambda given: _why_unknown(table, place, given, graph),
+        names=graph.names,
     )
     y = np.full(len(graph.names), None, dtype=object)
     for node, k in rows.items():
@@ -209,6 +224,7 @@ def settled(
     ignore_unknown: bool = False,
     unlabelled: Any = None,
     explain: Callable[[NDArray[np.bool_]], str] | None = None,
+    names: NDArray[Any] | None = None,
 ) -> tuple[dict[int, int], tuple[str, ...]]:
     """Return the row of every labelled node, and what was noticed.
 
@@ -222,15 +238,18 @@ def settled(
         As in `robustgc.missing.find_missing`.
     explain : callable or None
         From the rows with a label to why some are not in the graph, and the cure; "" if unknown.
+    names : ndarray or None
+        Of the nodes of the graph, to find one that may be meant.
     """
-    # What may be a header is no label yet: a word above numbers would make a class of -1.
-    above = int(table.headless and len(place) > 1 and place[0] < 0)
+    # A header is no label: a word above numbers would make a class of -1.
+    above = int(header_above(table, place))
     missing = find_missing(table.labels[above:], unlabelled)
-    given = np.concatenate([np.ones(above, dtype=bool), ~missing.mask])
+    given = np.concatenate([np.zeros(above, dtype=bool), ~missing.mask])
     notes = [*notes_of(table.where), *(() if table.layout is None else table.layout.notes)]
     notes += [] if table.columns is None else table.columns.notes
     notes += marker_notes(missing)
-    notes += check_known(table, place, given, ignore_unknown, explain)
+    notes += check_known(table, place, given, ignore_unknown, explain, names)
+    notes += [note_on_header(table)] if above else []
     check_kinds(table, given)
     rows: dict[int, int] = {}
     for k in np.flatnonzero((place >= 0) & given).tolist():

@@ -12,7 +12,8 @@ from robustgc.io.dialect import Dialect
 from robustgc.io.errors import InputError
 from robustgc.io.label_classes import FEW
 from robustgc.io.label_columns import LabelColumns
-from robustgc.io.reasons import line_of
+from robustgc.io.named import near
+from robustgc.io.reasons import is_number, line_of
 from robustgc.quoting import listed, quoted, short
 
 
@@ -26,7 +27,7 @@ class LabelTable:
     where : str or Path
         The source, for messages.
     headless : bool
-        No header was found: the first row may be one.
+        No header was found, and the user has not said that there is none: the first row may be one.
     columns : LabelColumns or None
         The columns of a table, and which of them were chosen.
     reviewed : list of bool or None
@@ -58,24 +59,46 @@ class LabelTable:
         return f"row {k + 1}"
 
 
+def header_above(table: LabelTable, place: NDArray[np.int64]) -> bool:
+    """Whether the first row is a header that was not recognised: no node, and unlike all others.
+
+    A row with a class of other rows, or with a number above numbers, is a label.
+    """
+    if not table.headless or len(place) < 2 or place[0] >= 0:
+        return False
+    nodes = table.nodes.to_pylist() if hasattr(table.nodes, "to_pylist") else list(table.nodes)
+    return all(_stands_out(cells) for cells in (nodes, table.labels))
+
+
+def _stands_out(cells: Sequence[Any]) -> bool:
+    first, *rest = (str(cell).strip() for cell in cells)
+    return first not in rest and not (is_number(first) and all(map(is_number, rest)))
+
+
+def note_on_header(table: LabelTable) -> str:
+    """Say that the first row was taken for a header."""
+    line = listed([cell(table.nodes, 0), table.labels[0]], 90)
+    return (
+        f"the first line of {table.where} was taken for a header, as the graph has no such node: "
+        f"{line}; --no-labels-header reads it as a label (labels_header=False in Python)"
+    )
+
+
 def check_known(
     table: LabelTable,
     place: NDArray[np.int64],
     given: NDArray[np.bool_],
     ignore_unknown: bool,
     explain: Callable[[NDArray[np.bool_]], str] | None,
+    names: NDArray[Any] | None = None,
 ) -> list[str]:
     """Refuse labels of nodes that the graph does not have, with the cause; return notes."""
     lost, many = np.flatnonzero((place < 0) & given), int(given.sum())
-    if table.headless and lost.tolist() == [0] and many > 1:
-        line = listed([cell(table.nodes, 0), table.labels[0]], 90)
-        return [
-            f"the first line of {table.where} was taken for a header, as the graph has no such "
-            f"node: {line}"
-        ]
     if not lost.size:
         return []
     some = short(", ".join(short(cell(table.nodes, int(k))) for k in lost[:FEW]))
+    if names is not None and lost.size == 1:
+        some += near(cell(table.nodes, int(lost[0])), names)
     text = f"{lost.size} of {many} labelled nodes are not in the graph"
     # Where most nodes are known, the others may well be of a larger table: nothing is explained.
     reason = explain(given) if explain and not (ignore_unknown and 2 * lost.size < many) else ""
