@@ -10,6 +10,7 @@ from robustgc.missing import Missing
 from robustgc.quoting import quoted
 
 FEW = 5  # examples in a message
+FEWEST = 4  # labels from which it says something that all of them differ
 MANY_CLASSES = 20  # more, with fewer than two labels each, are names and no classes
 
 
@@ -45,14 +46,22 @@ def check_variety(
 ) -> list[str]:
     """Refuse a column of names that was taken for that of the labels; return a note on few."""
     many, classes = counts.total(), len(counts)
-    if many < 2 * FEW or 2 * classes <= many:
-        return []
     text = f"{many} labels are of {classes} classes, fewer than two each"
-    if columns is None or columns.by_user or classes <= MANY_CLASSES:
-        place = "" if columns is None else f" in column {quoted(columns.names[columns.label], 60)}"
-        return [f"{text}{place}; check that these are classes and no names"]
+    every = many == classes and many >= FEWEST
+    if every and many < 2 * FEW:
+        text = f"every label is a class of its own ({many} labels)"
+    elif many < 2 * FEW or 2 * classes <= many:
+        return []
+    if columns is not None and not columns.by_user:
+        if classes > MANY_CLASSES or (every and columns.candidates(many)):
+            raise _names(where, text, columns)
+    place = "" if columns is None else f" in column {quoted(columns.names[columns.label], 60)}"
+    return [f"{text}{place}; check that these are classes and no names"]
+
+
+def _names(where: str | Path, text: str, columns: LabelColumns) -> InputError:
     others = columns.others()
-    raise InputError(
+    return InputError(
         f"{where}: {text}, so column {quoted(columns.names[columns.label], 60)} holds names "
         f"rather than classes. {variety(list(others), list(others.values()))}. Name the right one "
         "with --label-column (label_column= in Python); naming this one keeps it."

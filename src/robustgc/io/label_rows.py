@@ -1,5 +1,6 @@
 """The rows of a table of labels, and what is refused of them."""
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ from robustgc.io.label_columns import LabelColumns
 from robustgc.io.named import near
 from robustgc.io.reasons import is_number, line_of
 from robustgc.quoting import listed, quoted, short
+
+_DECIMAL = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.I)
+_FRACTION = re.compile(r"[.,]\d*[1-9]|e-", re.I)
 
 
 class LabelTable:
@@ -115,6 +119,7 @@ def check_known(
 
 def check_kinds(table: LabelTable, given: NDArray[np.bool_]) -> None:
     """Refuse labels that are no classes, or of several kinds."""
+    _check_fractions(table, given)
     first: dict[str, int] = {}
     for k in np.flatnonzero(given).tolist():
         label = table.labels[k]
@@ -133,6 +138,24 @@ def check_kinds(table: LabelTable, given: NDArray[np.bool_]) -> None:
         raise InputError(
             f"{table.where}: the labels are of several kinds, as {some}. Make all of them text, or "
             "all numbers."
+        )
+
+
+def _check_fractions(table: LabelTable, given: NDArray[np.bool_]) -> None:
+    """Refuse texts that are all numbers, some with a fraction, in a column nobody has named."""
+    if table.columns is None or table.columns.by_user:
+        return
+    rows = np.flatnonzero(given).tolist()
+    texts = [table.labels[k] for k in rows]
+    if not all(isinstance(text, str) and _DECIMAL.fullmatch(text.strip()) for text in set(texts)):
+        return
+    k = next((k for k, text in zip(rows, texts, strict=True) if _FRACTION.search(text)), None)
+    if k is not None:
+        name = quoted(table.columns.names[table.columns.label], 60)
+        raise InputError(
+            f"{table.where}, {table.row(k)}: the labels are numbers with fractions, as "
+            f"{quoted(table.labels[k], 60)}, which are no classes. Name the column of the classes "
+            f"with --label-column (label_column= in Python); --label-column {name} keeps this one."
         )
 
 
