@@ -45,7 +45,7 @@ WRITINGS = {
     "quotation marks": (cycle("n{}"), cycle("'n{}'"), "do once quotation marks are left out"),
     "curly ones": (cycle("n{}"), cycle("\u201cn{}\u201d"), "do once quotation marks are left out"),
     "several": (cycle("N {:03}"), cycle("n{:03}"), "12 of 12 do once spaces, quotation marks, "
-                "leading zeros, a '.0' at the end and upper case are left aside"),
+                "leading zeros, a '.0' at the end, upper case and Unicode are left aside"),
     "some": (cycle("n{}"), [*cycle("n{}", 8), "N8", "N9", "N10", "z"],
              "8 of 12 match; 11 of 12 do once upper and lower case"),
 }  # fmt: skip
