@@ -41,7 +41,11 @@ __all__ = [
     "LabelTable", "attached", "entries", "label_table", "of_attribute", "read_labels",
     "reviewed_labels", "settled",
 ]  # fmt: skip
-YES, NO = ("true", "1", "1.0", "yes", "x"), ("false", "0", "0.0", "no", "")  # in `reviewed`
+# In `reviewed`, in the languages into which spreadsheets translate true and false.
+YES = (
+    "true", "1", "1.0", "yes", "x", "wahr", "ja", "vrai", "oui", "verdadero", "si", "s\u00ed",
+)  # fmt: skip
+NO = ("false", "0", "0.0", "no", "", "falsch", "nein", "faux", "non", "falso")
 
 
 def read_labels(
@@ -106,8 +110,8 @@ def _reviewed(table: LabelTable, cells: list[Any]) -> list[bool]:
         if text not in YES + NO:
             raise InputError(
                 f"{table.where}, {table.row(k)}: {quoted(cells[k], 60)} in the column reviewed is "
-                f"neither yes ({', '.join(YES)}) nor no ({', '.join(NO[:-1])}, or empty). Correct "
-                "it, or rename the column."
+                f"neither yes ({', '.join(YES[:5])}) nor no ({', '.join(NO[:4])}, or empty). "
+                "Correct it, or rename the column."
             )
     return [text in YES for text in texts]
 
