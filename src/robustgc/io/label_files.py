@@ -19,6 +19,7 @@ from robustgc.io.label_classes import (
     check_variety,
     marker_notes,
     notes_on_alike,
+    notes_on_markers,
     notes_on_signs,
 )
 from robustgc.io.label_columns import LABEL, NODE, LabelColumns, choose_columns, has_names
@@ -268,6 +269,7 @@ def settled(
     check_classes(table.where, counts, missing)
     notes += check_variety(table.where, table.columns, counts)
     notes += [*notes_on_alike(counts), *notes_on_signs(counts, missing)]
+    notes += notes_on_markers(counts, missing, unlabelled)
     return rows, tuple(notes)
 
 
@@ -318,4 +320,5 @@ def entries(labels: Any, unlabelled: Any = None) -> tuple[Any, tuple[str, ...]]:
     texts = Counter(cell for cell in y if isinstance(cell, str))
     if missing.counts:  # else the estimator's own words for too few classes say it all
         check_classes("The labels", Counter(str(cell) for cell in y if cell is not None), missing)
-    return y, (*marker_notes(missing), *notes_on_alike(texts))
+    more = (*notes_on_alike(texts), *notes_on_markers(texts, missing, unlabelled))
+    return y, (*marker_notes(missing), *more)
