@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -86,7 +87,8 @@ def notes_on_alike(counts: Counter[Any]) -> list[str]:
 
 def _on_alike(names: list[str], counts: Counter[Any]) -> str:
     """Say in what classes differ, so that one sees it."""
-    write, words = quoted, "how a number is written"
+    write: Callable[[Any, int], str] = quoted
+    words = "how a number is written"
     if len(set(map(_folded, names))) == 1:
         words = "case or spaces"
     elif len({_visible(_folded(name)) for name in names}) == 1:
