@@ -29,6 +29,7 @@ from robustgc.io.named import NamedGraph, by_number
 from robustgc.io.objects import as_names, named_graph
 from robustgc.io.opening import InputError, replacing
 from robustgc.io.point_columns import NamedPoints
+from robustgc.missing import find_missing
 from robustgc.point_fits import fit_points, in_order, points_of, scaling_notes
 from robustgc.saving.model import load as load_model
 from robustgc.saving.model import save
@@ -59,6 +60,7 @@ class Result:
     notes: tuple[str, ...] = ()
     home: str = ""  # the frame library of the user
     reviewed: Mapping[Any, Any] | None = field(default=None, repr=False)
+    unlabelled: Any = field(default=None, repr=False)  # as in `classify`
     _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -108,7 +110,8 @@ class Result:
         Parameters
         ----------
         labels : mapping or Series
-            From the name of a node, compared as text, to its new label; None takes it away.
+            From the name of a node, compared as text, to its new label; None takes it away, and
+            so does what means "no label" in a table.
 
         Examples
         --------
@@ -123,6 +126,12 @@ class Result:
         ('red', 3, 2)
         """
         changes = by_number(pairs_of(labels), self.names)
+        classes = self.estimator.classes_.tolist()
+        for node, label in changes.items():  # what means none in a table does so here
+            if not isinstance(label, str) or label in classes:
+                continue
+            if find_missing([*classes, label], self.unlabelled).mask[-1]:
+                changes[node] = None
         return replace(self, estimator=copy(self.estimator).update(changes))
 
     def columns(self, *, suspicion: bool = True) -> dict[str, Any]:
@@ -323,7 +332,7 @@ def classify(
         fitted, more = fit_points(known_points, y, scaling, options)
         told, home = (*known_points.notes, *more, *notes), _home(points, labels)
         reviewed = reviewed_of(table, known_points.names, unlabelled)
-        return Result(fitted, known_points.names, told, home, reviewed)
+        return Result(fitted, known_points.names, told, home, reviewed, unlabelled)
     if id is not None or scaling is not None:
         raise InputError("id= and scaling= are for points=; a graph has neither.")
     with allowing(max_size):
@@ -337,7 +346,8 @@ def classify(
         y, notes = labels_of(table, known, ignore_unknown, unlabelled=unlabelled)
     fitted = RobustGC(**{"affinity": "precomputed", **options}).fit(known.W, y)
     told, home = (*known.notes, *notes), _home(graph, labels)
-    return Result(fitted, known.names, told, home, reviewed_of(table, known.names, unlabelled))
+    reviewed = reviewed_of(table, known.names, unlabelled)
+    return Result(fitted, known.names, told, home, reviewed, unlabelled)
 
 
 def load(path: str | Path) -> Result:

@@ -174,6 +174,8 @@ def label_table(labels: Any, *, node: str | None = None, label: str | None = Non
         return LabelTable(list(labels), list(labels.values()), "The labels")
     if home == "pandas" and labels.ndim == 1:
         return LabelTable(labels.index.tolist(), labels.tolist(), "The labels")
+    if home == "pandas" and labels.shape[1] == 1 and node is None:
+        return _of_index(labels)
     if is_table(labels):
         return _of_arrow(arrow_table(labels, "The labels"), "The labels", node, label)
     raise InputError(
@@ -181,6 +183,20 @@ def label_table(labels: Any, *, node: str | None = None, label: str | None = Non
         "Series, a table with columns node and label, a list with an entry per node (None: no "
         "label), or the name of a node attribute."
     )
+
+
+def _of_index(frame: Any) -> LabelTable:
+    """Read a frame of one column whose index has the nodes."""
+    name = quoted(frame.columns[0], 60)
+    if type(frame.index).__name__ == "RangeIndex" and frame.index.name is None:
+        raise InputError(
+            f"The labels: a frame with the one column {name}, whose index only counts the rows. "
+            "Add a column with the nodes; or, if the index has the nodes, pass that column, a "
+            "Series."
+        )
+    table = LabelTable(frame.index.tolist(), frame.iloc[:, 0].tolist(), "The labels")
+    table.notes = (f"the nodes of the labels are the index of the frame, whose column is {name}",)
+    return table
 
 
 def attached(
@@ -251,7 +267,7 @@ def settled(
     missing = find_missing(table.labels[above:], unlabelled)
     given = np.concatenate([np.zeros(above, dtype=bool), ~missing.mask])
     notes = [*notes_of(table.where), *(() if table.layout is None else table.layout.notes)]
-    notes += [] if table.columns is None else table.columns.notes
+    notes += [*table.notes, *(() if table.columns is None else table.columns.notes)]
     notes += marker_notes(missing)
     notes += check_known(table, place, given, ignore_unknown, explain, names)
     notes += [note_on_header(table)] if above else []

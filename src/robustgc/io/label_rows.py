@@ -38,6 +38,8 @@ class LabelTable:
         Which labels a person has looked at and kept, by a column `reviewed`; None: there is none.
     layout : Layout or None
         How a text file is written.
+    notes : tuple of str
+        What was decided for the user, besides the choice of columns.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class LabelTable:
         self.nodes, self.labels, self.where, self._skipped = nodes, labels, where, skipped
         self.headless, self.columns, self.layout = headless, columns, layout
         self.reviewed: list[bool] | None = None
+        self.notes: tuple[str, ...] = ()
         self.dialect = Dialect()
 
     def row(self, k: int) -> str:
