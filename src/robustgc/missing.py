@@ -97,7 +97,7 @@ def _judged(
     empty = is_missing(cells)
     texts = [None if gap else _text(cell) for cell, gap in zip(cells, empty, strict=True)]
     empty |= np.array([text == "" for text in texts], dtype=bool)
-    markers = MARKERS if unlabelled is None else _own_markers(unlabelled)
+    markers = MARKERS if unlabelled is None else own_markers(unlabelled)
     by_marker = np.array([text in markers for text in texts], dtype=bool) & ~empty
     if unlabelled is None:
         rest = np.flatnonzero(~(empty | by_marker)).tolist()
@@ -106,7 +106,7 @@ def _judged(
     return empty, by_marker, texts
 
 
-def _own_markers(unlabelled: Any) -> set[str | None]:
+def own_markers(unlabelled: Any) -> set[str | None]:
     """Return the texts of the user's own markers; one text alone is one marker."""
     alone = isinstance(unlabelled, str) or not isinstance(unlabelled, Iterable)
     return {_text(mark) for mark in ([unlabelled] if alone else unlabelled)} - {None}

@@ -29,6 +29,7 @@ from robustgc.io.named import NamedGraph, by_number
 from robustgc.io.objects import as_names, named_graph
 from robustgc.io.opening import InputError, replacing
 from robustgc.io.point_columns import NamedPoints
+from robustgc.missing import find_missing
 from robustgc.point_fits import fit_points, in_order, points_of, scaling_notes
 from robustgc.saving.model import load as load_model
 from robustgc.saving.model import save
@@ -59,6 +60,7 @@ class Result:
     notes: tuple[str, ...] = ()
     home: str = ""  # the frame library of the user
     reviewed: Mapping[Any, Any] | None = field(default=None, repr=False)
+    unlabelled: Any = field(default=None, repr=False)  # as in `classify`
     _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -112,7 +114,8 @@ class Result:
         Parameters
         ----------
         labels : mapping or Series
-            From the name of a node, compared as text, to its new label; None takes it away.
+            From the name of a node, compared as text, to its new label; None takes it away, and
+            so does what means "no label" in a table.
 
         Examples
         --------
@@ -127,6 +130,12 @@ class Result:
         ('red', 3, 2)
         """
         changes = by_number(pairs_of(labels), self.names)
+        classes = self.estimator.classes_.tolist()
+        for node, label in changes.items():  # what means none in a table does so here
+            if not isinstance(label, str) or label in classes:
+                continue
+            if find_missing([*classes, label], self.unlabelled).mask[-1]:
+                changes[node] = None
         return replace(self, estimator=copy(self.estimator).update(changes))
 
     def columns(self, *, suspicion: bool = True) -> dict[str, Any]:
@@ -248,6 +257,7 @@ def classify(
     label_column: str | None = None,
     sheet: str | None = None,
     label_sheet: str | None = None,
+    labels_header: bool | None = None,
     header: bool | None = None,
     delimiter: str | None = None,
     decimal: str | None = None,
@@ -291,6 +301,8 @@ def classify(
     sheet, label_sheet : str or None
         Which sheet of the graph or points, and of the labels, where they are .xlsx files; None: the
         first that is not empty.
+    labels_header : bool or None
+        Whether the first row of a text table of labels names the columns; None: told from it.
     header : bool or None
         Whether the first row of a text table of edges, or points, names the columns.
     delimiter, decimal, encoding : str or None
@@ -317,7 +329,7 @@ def classify(
         unlabelled = [options["unlabeled"]]
     options = {**marker_of(labels, unlabelled), **options}
     dialect = Dialect(delimiter, decimal, encoding, header)
-    files = {"sheet": label_sheet, "dialect": dialect}
+    files = {"sheet": label_sheet, "dialect": dialect, "header": labels_header}
     columns = {"node": node_column, "label": label_column}
     if points is not None:
         with allowing(max_size):
@@ -329,7 +341,7 @@ def classify(
         fitted, more = fit_points(known_points, y, scaling, options)
         told, home = (*known_points.notes, *more, *notes), _home(points, labels)
         reviewed = reviewed_of(table, known_points.names, unlabelled)
-        return Result(fitted, known_points.names, told, home, reviewed)
+        return Result(fitted, known_points.names, told, home, reviewed, unlabelled)
     if id is not None or scaling is not None:
         raise InputError("id= and scaling= are for points=; a graph has neither.")
     with allowing(max_size):
@@ -343,7 +355,8 @@ def classify(
         y, notes = labels_of(table, known, ignore_unknown, unlabelled=unlabelled)
     fitted = RobustGC(**{"affinity": "precomputed", **options}).fit(known.W, y)
     told, home = (*known.notes, *notes), _home(graph, labels)
-    return Result(fitted, known.names, told, home, reviewed_of(table, known.names, unlabelled))
+    reviewed = reviewed_of(table, known.names, unlabelled)
+    return Result(fitted, known.names, told, home, reviewed, unlabelled)
 
 
 def load(path: str | Path) -> Result:

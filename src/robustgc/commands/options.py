@@ -140,3 +140,12 @@ LabelSheet = Annotated[
     str | None,
     typer.Option(rich_help_panel=LABELS_PANEL, help="Sheet of LABELS (.xlsx); else the first."),
 ]
+LabelsHeader = Annotated[
+    bool | None,
+    typer.Option(
+        "--labels-header/--no-labels-header",
+        show_default=False,
+        rich_help_panel=LABELS_PANEL,
+        help="Whether the first row of LABELS names the columns; else told from it.",
+    ),
+]

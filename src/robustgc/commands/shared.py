@@ -62,6 +62,7 @@ class Question(GraphQuestion):
     label_column: options.LabelColumn = None
     unlabelled: options.Unlabelled = None
     label_sheet: options.LabelSheet = None
+    labels_header: options.LabelsHeader = None
     identity: point_options.Identity = None
     columns: point_options.Columns = None
     affinity: point_options.Affinity = "knn"
@@ -178,6 +179,7 @@ def _label_file(asked: Question, known: Any, read: Any) -> Any:
         label=asked.label_column,
         sheet=asked.label_sheet,
         dialect=asked.dialect(),
+        header=asked.labels_header,
     )
 
 

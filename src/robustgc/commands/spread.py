@@ -138,6 +138,7 @@ def _fitted(
             label=asked.label_column,
             sheet=asked.label_sheet,
             dialect=dialect,
+            header=asked.labels_header,
         )
     nodes, values, notes = route_labels(
         table, known, ignore_unknown=asked.ignore_unknown, unlabelled=asked.unlabelled or None

@@ -1,16 +1,24 @@
 """What the classes of a table of labels look like: too few, too many, or two that may be one."""
 
+import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 from typing import Any
+from unicodedata import category, normalize
 
 from robustgc.io.errors import InputError
 from robustgc.io.label_columns import LabelColumns, variety
-from robustgc.missing import Missing
-from robustgc.quoting import quoted
+from robustgc.missing import Missing, own_markers
+from robustgc.quoting import quoted, short
 
 FEW = 5  # examples in a message
+FEWEST = 4  # labels from which it says something that all of them differ
 MANY_CLASSES = 20  # more, with fewer than two labels each, are names and no classes
+_WHOLE = re.compile(r"([+-]?)0*(\d+?)(\.0*)?", re.ASCII)
+# Words that are no markers, as they may well be classes, but often mean none.
+_NO_CLASS = {"na", "n/a", "n.a.", "none", "nan", "nat", "null", "missing", "#nv", "unknown", "tbd"}
 
 
 def marker_notes(missing: Missing) -> list[str]:
@@ -45,14 +53,22 @@ def check_variety(
 ) -> list[str]:
     """Refuse a column of names that was taken for that of the labels; return a note on few."""
     many, classes = counts.total(), len(counts)
-    if many < 2 * FEW or 2 * classes <= many:
-        return []
     text = f"{many} labels are of {classes} classes, fewer than two each"
-    if columns is None or columns.by_user or classes <= MANY_CLASSES:
-        place = "" if columns is None else f" in column {quoted(columns.names[columns.label], 60)}"
-        return [f"{text}{place}; check that these are classes and no names"]
+    every = many == classes and many >= FEWEST
+    if every and many < 2 * FEW:
+        text = f"every label is a class of its own ({many} labels)"
+    elif many < 2 * FEW or 2 * classes <= many:
+        return []
+    if columns is not None and not columns.by_user:
+        if classes > MANY_CLASSES or (every and columns.candidates(many)):
+            raise _names(where, text, columns)
+    place = "" if columns is None else f" in column {quoted(columns.names[columns.label], 60)}"
+    return [f"{text}{place}; check that these are classes and no names"]
+
+
+def _names(where: str | Path, text: str, columns: LabelColumns) -> InputError:
     others = columns.others()
-    raise InputError(
+    return InputError(
         f"{where}: {text}, so column {quoted(columns.names[columns.label], 60)} holds names "
         f"rather than classes. {variety(list(others), list(others.values()))}. Name the right one "
         "with --label-column (label_column= in Python); naming this one keeps it."
@@ -60,21 +76,74 @@ def check_variety(
 
 
 def notes_on_alike(counts: Counter[Any]) -> list[str]:
-    """Name classes that differ only in case or spaces."""
+    """Name classes that differ only in how they are written."""
     alike: dict[str, list[str]] = {}
     for label in counts:
         if isinstance(label, str):
-            alike.setdefault("".join(label.casefold().split()), []).append(label)
+            alike.setdefault(_as_number(_visible(_folded(label))), []).append(label)
     groups = [sorted(names, key=lambda name: -counts[name]) for names in alike.values()]
+    return [_on_alike(group, counts) for group in groups if len(group) > 1][:FEW]
+
+
+def _on_alike(names: list[str], counts: Counter[Any]) -> str:
+    """Say in what classes differ, so that one sees it."""
+    write: Callable[[Any, int], str] = quoted
+    words = "how a number is written"
+    if len(set(map(_folded, names))) == 1:
+        words = "case or spaces"
+    elif len({_visible(_folded(name)) for name in names}) == 1:
+        words = "invisible characters, or how accents are stored"
+        write = _escaped
+    some = " and ".join(f"{write(name, 60)} ({counts[name]})" for name in names[:FEW])
+    number = "two" if len(names) == 2 else len(names)
+    return (
+        f"{some} differ only in {words} and are {number} classes; correct the table if they are one"
+    )
+
+
+def _folded(label: str) -> str:
+    return "".join(label.casefold().split())
+
+
+def _visible(label: str) -> str:
+    """Return a text in one form of Unicode, without characters of no width."""
+    return "".join(letter for letter in normalize("NFKC", label) if category(letter) != "Cf")
+
+
+def _as_number(label: str) -> str:
+    """Return a whole number in its shortest form, as 2 for 02 and 2.0; other text as it is."""
+    number = _WHOLE.fullmatch(label)
+    return f"{number[1]}{number[2]}" if number else label
+
+
+def _escaped(label: Any, most: int) -> str:
+    return short(ascii(label), most)
+
+
+def notes_on_markers(counts: Counter[Any], missing: Missing, unlabelled: Any) -> list[str]:
+    """Name markers of the user's that no cell has, and classes that look like markers."""
+    classes = {str(label): count for label, count in counts.items()}
+    own = set() if unlabelled is None else {text for text in own_markers(unlabelled) if text}
     notes = []
-    for names in [group for group in groups if len(group) > 1][:FEW]:
-        some = " and ".join(f"{quoted(name, 60)} ({counts[name]})" for name in names[:FEW])
-        number = "two" if len(names) == 2 else len(names)
+    for marker in sorted(own - set(missing.counts)):
+        close = {text: n for text, n in classes.items() if _folded(text) == _folded(marker)}
+        hint = f", but {_with_counts(close)} is a class: case counts" if close else ""
+        notes.append(f"--unlabelled {quoted(marker, 40)} matches no cell{hint}")
+    words = {text: n for text, n in classes.items() if _folded(text) in _NO_CLASS}
+    if words and (unlabelled is None or own):
+        flags = " ".join(
+            f"--unlabelled {quote(short(text, 40))}" for text in [*words, *missing.counts]
+        )
+        verb = "is read as a class" if len(words) == 1 else "are read as classes"
         notes.append(
-            f"{some} differ only in case or spaces and are {number} classes; correct the table if "
-            "they are one"
+            f"{_with_counts(words)} {verb}; if that means none, say so for all such words: {flags} "
+            "(unlabelled= in Python)"
         )
     return notes
+
+
+def _with_counts(counts: dict[str, int]) -> str:
+    return short(", ".join(f"{quoted(text, 40)} ({count})" for text, count in counts.items()))
 
 
 def notes_on_signs(counts: Counter[Any], missing: Missing) -> list[str]:

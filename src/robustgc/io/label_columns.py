@@ -52,6 +52,23 @@ class LabelColumns:
         rest = [k for k in range(len(self.names)) if k != self.node][:_MOST]
         return dict(zip([self.names[k] for k in rest], self.read(rest), strict=True))
 
+    def candidates(self, many: int) -> list[str]:
+        """Return other columns that look like classes of `many` labels, which all differ.
+
+        These have between two values and half as many as labels; a column that is called as
+        labels are may have any number that is less than all.
+        """
+        marks = () if self.reviewed is None else (self.names[self.reviewed],)
+        some = []
+        for name, values in self.others().items():
+            most = many - 1 if name.strip().lower() in _RIVALS else many // 2
+            if (
+                name not in (self.names[self.label], *marks)
+                and 2 <= (_distinct(values) or 0) <= most
+            ):
+                some.append(name)
+        return some
+
 
 def has_names(node: str | None, label: str | None) -> bool:
     """Whether the user speaks of columns by names, which only a header can give."""

@@ -15,66 +15,39 @@ from robustgc.io.arrow_tables import TYPED, read_typed
 from robustgc.io.dialect import Dialect
 from robustgc.io.inner_files import notes_of, written
 from robustgc.io.label_classes import (
-    FEW,
     check_classes,
     check_variety,
     marker_notes,
     notes_on_alike,
+    notes_on_markers,
     notes_on_signs,
 )
 from robustgc.io.label_columns import LABEL, NODE, LabelColumns, choose_columns, has_names
 from robustgc.io.label_headers import check_header
 from robustgc.io.label_matching import cause, examples
+from robustgc.io.label_rows import (
+    LabelTable,
+    cell,
+    check_kinds,
+    check_known,
+    header_above,
+    note_on_header,
+)
 from robustgc.io.named import NamedGraph, as_text, positions
 from robustgc.io.opening import InputError, check_file, kind
-from robustgc.io.reasons import line_of
 from robustgc.io.sources import source
 from robustgc.missing import find_missing
 from robustgc.quoting import listed, quoted, short
 
-YES, NO = ("true", "1", "1.0", "yes", "x"), ("false", "0", "0.0", "no", "")  # in `reviewed`
-
-
-class LabelTable:
-    """Nodes with their labels, row by row, and where they are from.
-
-    Attributes
-    ----------
-    nodes, labels : sequence
-        A row each.
-    where : str or Path
-        The source, for messages.
-    headless : bool
-        No header was found: the first row may be one.
-    columns : LabelColumns or None
-        The columns of a table, and which of them were chosen.
-    reviewed : list of bool or None
-        Which labels a person has looked at and kept, by a column `reviewed`; None: there is none.
-    layout : Layout or None
-        How a text file is written.
-    """
-
-    def __init__(
-        self,
-        nodes: Any,
-        labels: Sequence[Any],
-        where: str | Path,
-        skipped: int = 0,
-        headless: bool = False,
-        *,
-        columns: LabelColumns | None = None,
-        layout: tables.Layout | None = None,
-    ) -> None:
-        self.nodes, self.labels, self.where, self._skipped = nodes, labels, where, skipped
-        self.headless, self.columns, self.layout = headless, columns, layout
-        self.reviewed: list[bool] | None = None
-        self.dialect, self.header_by_user = Dialect(), False
-
-    def row(self, k: int) -> str:
-        """Name a row, that of a text file by its line."""
-        if isinstance(self.where, Path):
-            return f"line {line_of(self.where, self._skipped, k, self.dialect)}"
-        return f"row {k + 1}"
+__all__ = [
+    "LabelTable", "attached", "entries", "label_table", "of_attribute", "read_labels",
+    "reviewed_labels", "settled",
+]  # fmt: skip
+# In `reviewed`, in the languages into which spreadsheets translate true and false.
+YES = (
+    "true", "1", "1.0", "yes", "x", "wahr", "ja", "vrai", "oui", "verdadero", "si", "s\u00ed",
+)  # fmt: skip
+NO = ("false", "0", "0.0", "no", "", "falsch", "nein", "faux", "non", "falso")
 
 
 def read_labels(
@@ -84,6 +57,7 @@ def read_labels(
     label: str | None = None,
     sheet: str | None = None,
     dialect: Dialect | None = None,
+    header: bool | None = None,
 ) -> LabelTable:
     """Read a table with a row per label: the node and its class.
 
@@ -97,6 +71,9 @@ def read_labels(
         Which sheet of a spreadsheet; None: the first that is not empty.
     dialect : Dialect or None
         How a text table is written, as far as the user says it; its header is that of edges.
+    header : bool or None
+        Whether the first row of a text table names its columns; None: told from the rows, and from
+        the names of the nodes later.
     """
     import pyarrow as pa
 
@@ -112,7 +89,9 @@ def read_labels(
         )
     dialect = written(path, dialect) or Dialect()  # labels are no numbers
     dialect = replace(dialect, header=None, decimal=dialect.decimal or ".")
-    header = True if has_names(node, label) else None
+    by_user = header is not None
+    if has_names(node, label) and not by_user:
+        header = True
     look = tables.layout(path, (*NODE[:4], *LABEL[:2]), header, dialect)
 
     def read(wanted: Sequence[int]) -> list[Any]:
@@ -122,6 +101,7 @@ def read_labels(
     columns = choose_columns(look.names, look.width, read, str(path), node, label)
     table = _chosen(columns, path, look)
     table.dialect, table.header_by_user = dialect, header is True
+    table.headless = table.headless and not by_user
     return table
 
 
@@ -132,8 +112,8 @@ def _reviewed(table: LabelTable, cells: list[Any]) -> list[bool]:
         if text not in YES + NO:
             raise InputError(
                 f"{table.where}, {table.row(k)}: {quoted(cells[k], 60)} in the column reviewed is "
-                f"neither yes ({', '.join(YES)}) nor no ({', '.join(NO[:-1])}, or empty). Correct "
-                "it, or rename the column."
+                f"neither yes ({', '.join(YES[:5])}) nor no ({', '.join(NO[:4])}, or empty). "
+                "Correct it, or rename the column."
             )
     return [text in YES for text in texts]
 
@@ -195,6 +175,8 @@ def label_table(labels: Any, *, node: str | None = None, label: str | None = Non
         return LabelTable(list(labels), list(labels.values()), "The labels")
     if home == "pandas" and labels.ndim == 1:
         return LabelTable(labels.index.tolist(), labels.tolist(), "The labels")
+    if home == "pandas" and labels.shape[1] == 1 and node is None:
+        return _of_index(labels)
     if is_table(labels):
         return _of_arrow(arrow_table(labels, "The labels"), "The labels", node, label)
     raise InputError(
@@ -202,6 +184,20 @@ def label_table(labels: Any, *, node: str | None = None, label: str | None = Non
         "Series, a table with columns node and label, a list with an entry per node (None: no "
         "label), or the name of a node attribute."
     )
+
+
+def _of_index(frame: Any) -> LabelTable:
+    """Read a frame of one column whose index has the nodes."""
+    name = quoted(frame.columns[0], 60)
+    if type(frame.index).__name__ == "RangeIndex" and frame.index.name is None:
+        raise InputError(
+            f"The labels: a frame with the one column {name}, whose index only counts the rows. "
+            "Add a column with the nodes; or, if the index has the nodes, pass that column, a "
+            "Series."
+        )
+    table = LabelTable(frame.index.tolist(), frame.iloc[:, 0].tolist(), "The labels")
+    table.notes = (f"the nodes of the labels are the index of the frame, whose column is {name}",)
+    return table
 
 
 def attached(
@@ -220,6 +216,7 @@ def attached(
         ignore_unknown=ignore_unknown,
         unlabelled=unlabelled,
         explain=lambda given: _why_unknown(table, place, given, graph),
+        names=graph.names,
     )
     y = np.full(len(graph.names), None, dtype=object)
     for node, k in rows.items():
@@ -238,7 +235,7 @@ def reviewed_labels(
         return None
     missing = find_missing(table.labels, unlabelled).mask
     rows = np.flatnonzero(np.array(table.reviewed, dtype=bool) & ~missing).tolist()
-    place = positions([_at(table.nodes, k) for k in rows], names).tolist()
+    place = positions([cell(table.nodes, k) for k in rows], names).tolist()
     known = names.tolist()
     return {known[p]: table.labels[k] for p, k in zip(place, rows, strict=True) if p >= 0}
 
@@ -250,6 +247,7 @@ def settled(
     ignore_unknown: bool = False,
     unlabelled: Any = None,
     explain: Callable[[NDArray[np.bool_]], str] | None = None,
+    names: NDArray[Any] | None = None,
 ) -> tuple[dict[int, int], tuple[str, ...]]:
     """Return the row of every labelled node, and what was noticed.
 
@@ -263,22 +261,25 @@ def settled(
         As in `robustgc.missing.find_missing`.
     explain : callable or None
         From the rows with a label to why some are not in the graph, and the cure; "" if unknown.
+    names : ndarray or None
+        Of the nodes of the graph, to find one that may be meant.
     """
-    # What may be a header is no label yet: a word above numbers would make a class of -1.
-    above = int(table.headless and len(place) > 1 and place[0] < 0)
+    # A header is no label: a word above numbers would make a class of -1.
+    above = int(header_above(table, place))
     missing = find_missing(table.labels[above:], unlabelled)
-    given = np.concatenate([np.ones(above, dtype=bool), ~missing.mask])
+    given = np.concatenate([np.zeros(above, dtype=bool), ~missing.mask])
     notes = [*notes_of(table.where), *(() if table.layout is None else table.layout.notes)]
-    notes += [] if table.columns is None else table.columns.notes
+    notes += [*table.notes, *(() if table.columns is None else table.columns.notes)]
     notes += marker_notes(missing)
-    notes += _check_known(table, place, given, ignore_unknown, explain)
-    _check_kinds(table, given)
+    notes += check_known(table, place, given, ignore_unknown, explain, names)
+    notes += [note_on_header(table)] if above else []
+    check_kinds(table, given)
     rows: dict[int, int] = {}
     for k in np.flatnonzero((place >= 0) & given).tolist():
         first = rows.setdefault(int(place[k]), k)
         if table.labels[first] != table.labels[k]:
             raise InputError(
-                f"{table.where}: node {short(_at(table.nodes, k), 60)} has two labels, "
+                f"{table.where}: node {short(cell(table.nodes, k), 60)} has two labels, "
                 f"{quoted(table.labels[first], 60)} ({table.row(first)}) and "
                 f"{quoted(table.labels[k], 60)} ({table.row(k)}). Keep one of them."
             )
@@ -286,39 +287,8 @@ def settled(
     check_classes(table.where, counts, missing)
     notes += check_variety(table.where, table.columns, counts)
     notes += [*notes_on_alike(counts), *notes_on_signs(counts, missing)]
+    notes += notes_on_markers(counts, missing, unlabelled)
     return rows, tuple(notes)
-
-
-def _check_known(
-    table: LabelTable,
-    place: NDArray[np.int64],
-    given: NDArray[np.bool_],
-    ignore_unknown: bool,
-    explain: Callable[[NDArray[np.bool_]], str] | None,
-) -> list[str]:
-    """Refuse labels of nodes that the graph does not have, with the cause; return notes."""
-    lost, many = np.flatnonzero((place < 0) & given), int(given.sum())
-    if table.headless and lost.tolist() == [0] and many > 1:
-        line = listed([_at(table.nodes, 0), table.labels[0]], 90)
-        return [
-            f"the first line of {table.where} was taken for a header, as the graph has no such "
-            f"node: {line}"
-        ]
-    if not lost.size:
-        return []
-    some = short(", ".join(short(_at(table.nodes, int(k))) for k in lost[:FEW]))
-    text = f"{lost.size} of {many} labelled nodes are not in the graph"
-    # Where most nodes are known, the others may well be of a larger table: nothing is explained.
-    reason = explain(given) if explain and not (ignore_unknown and 2 * lost.size < many) else ""
-    if not ignore_unknown or lost.size == many:
-        cure = "Check the names (compared as text)"
-        if lost.size < many:
-            cure += (
-                ", or leave such labels out with --ignore-unknown (ignore_unknown=True in Python)"
-            )
-        raise InputError(f"{table.where}: {text}, first {some}. {reason or f'{cure}.'}")
-    reason = f". {reason}" if reason else ""
-    return [f"{text} and were left out, first {some}{reason}"]
 
 
 def _why_unknown(
@@ -339,29 +309,6 @@ def _why_unknown(
         return reason
     flag = "" if columns is None else ", or name another column with --node-column"
     return f"None is: {examples(graph)}. Check the names (compared as text){flag}."
-
-
-def _check_kinds(table: LabelTable, given: NDArray[np.bool_]) -> None:
-    """Refuse labels that are no classes, or of several kinds."""
-    first: dict[str, int] = {}
-    for k in np.flatnonzero(given).tolist():
-        label = table.labels[k]
-        plain = label.item() if isinstance(label, np.generic) else label
-        what = "number" if type(plain) in (int, float) else type(plain).__name__
-        if what not in ("number", "str", "bool") or (what == "number" and plain % 1 != 0):
-            raise InputError(
-                f"{table.where}, {table.row(k)}: the label {quoted(label)} is no class. Classes "
-                "are text, whole numbers or true and false; convert the labels."
-            )
-        first.setdefault(what, k)
-    if len(first) > 1:
-        some = " and ".join(
-            f"{quoted(table.labels[k], 60)} ({table.row(k)})" for k in first.values()
-        )
-        raise InputError(
-            f"{table.where}: the labels are of several kinds, as {some}. Make all of them text, or "
-            "all numbers."
-        )
 
 
 def of_attribute(name: str, graph: NamedGraph, where: str) -> LabelTable:
@@ -391,9 +338,5 @@ def entries(labels: Any, unlabelled: Any = None) -> tuple[Any, tuple[str, ...]]:
     texts = Counter(cell for cell in y if isinstance(cell, str))
     if missing.counts:  # else the estimator's own words for too few classes say it all
         check_classes("The labels", Counter(str(cell) for cell in y if cell is not None), missing)
-    return y, (*marker_notes(missing), *notes_on_alike(texts))
-
-
-def _at(nodes: Any, k: int) -> Any:
-    value = nodes[k]
-    return value.as_py() if hasattr(value, "as_py") else value
+    more = (*notes_on_alike(texts), *notes_on_markers(texts, missing, unlabelled))
+    return y, (*marker_notes(missing), *more)

@@ -43,6 +43,6 @@ def check_header(table: _Table, is_node: Callable[[str], bool]) -> None:
     raise InputError(
         f"{table.where}, line {look.skipped}: {listed([node, label], 90)} may be a header, or the "
         f"label of the node {quoted(node, 60)}, which the graph has. If it is a label, add a "
-        "header line node,label above it; if it is a header, rename the columns so, or name them "
-        "with --node-column and --label-column (node_column=, label_column= in Python)."
+        "header line node,label above it, or use --no-labels-header; if it is a header, use "
+        "--labels-header (labels_header= in Python)."
     )

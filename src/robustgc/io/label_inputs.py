@@ -34,7 +34,7 @@ def table_of(
     ----------
     labels, graph
     files : mapping or None
-        How files are read: `sheet` and `dialect` of `label_files.read_labels`.
+        How files are read: `sheet`, `dialect` and `header` of `label_files.read_labels`.
     columns : mapping or None
         Columns of a table: its `node` and `label`.
     """

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from unicodedata import normalize
 
 from robustgc.io.named import NamedGraph, as_text
-from robustgc.quoting import listed, quoted
+from robustgc.quoting import listed, quoted, short
 
 # Straight, then curly ones.
 _QUOTATION_MARKS = "\"'`\u00b4\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
@@ -25,6 +26,12 @@ def _lower(names: Any) -> Any:
     return pc.utf8_lower(names)
 
 
+def _composed(names: Any) -> Any:
+    import pyarrow.compute as pc
+
+    return pc.utf8_normalize(names, form="NFKC")
+
+
 # What to do with names, on both sides, so that they are the same; by the words for it.
 _WAYS: dict[str, Callable[[Any], Any]] = {
     "spaces are left out": _without(r"[\s\x{a0}]+"),
@@ -32,6 +39,8 @@ _WAYS: dict[str, Callable[[Any], Any]] = {
     "'.0' at the end is dropped": _without(r"\.0+$"),
     "leading zeros are dropped": _without("^0+([0-9])", r"\1"),
     "upper and lower case count as the same": _lower,
+    "accents are stored the same way (Unicode NFC)": _composed,
+    "invisible characters are left out": _without(r"\p{Cf}+"),
 }
 
 
@@ -54,7 +63,7 @@ def cause(
     """
     asked, known = as_text(nodes), as_text(graph.names)
     now = _matches(asked, known)
-    reasons = [*_other_writing(asked, known)]
+    reasons = [*_other_start(asked, known), *_other_writing(asked, known)]
     if 2 * now < len(asked):  # else the column is right, and other matches are chance
         reasons += [*_attributes(asked, graph), *_other_columns(columns, known, node, label)]
     best = max(reasons, default=(0, ""), key=lambda reason: reason[0])
@@ -85,7 +94,7 @@ def _other_writing(asked: Any, known: Any) -> Iterator[tuple[int, str]]:
         yield _matches(one, other), f"do once {words}{_pair(asked, known, one, other)}: {_CURE}"
         every_asked, every_known = way(every_asked), way(every_known)
     both = _pair(asked, known, every_asked, every_known)
-    words = "spaces, quotation marks, leading zeros, a '.0' at the end and upper case"
+    words = "spaces, quotation marks, leading zeros, a '.0' at the end, upper case and Unicode"
     yield _matches(every_asked, every_known), f"do once {words} are left aside{both}: {_CURE}"
 
 
@@ -102,7 +111,32 @@ def _pair(asked: Any, known: Any, one: Any, other: Any) -> str:
     if first < 0:
         return ""
     theirs, ours = asked[first].as_py(), known[places[first].as_py()].as_py()
+    if normalize("NFC", theirs) == normalize("NFC", ours):  # they look the same on the screen
+        return f" ({short(ascii(theirs), 60)} is {short(ascii(ours), 60)} in the graph)"
     return f" ({quoted(theirs, 40)} is {quoted(ours, 40)} in the graph)"
+
+
+def _other_start(asked: Any, known: Any) -> Iterator[tuple[int, str]]:
+    """Look whether the table counts nodes from 1 and the graph from 0, or the other way round."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        theirs, ours = asked.cast(pa.int64()), known.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return
+    low, high = (pc.min(theirs).as_py(), pc.max(theirs).as_py())
+    least, most = (pc.min(ours).as_py(), pc.max(ours).as_py())
+    for start, change, here in ((0, "subtract 1 from", high == most + 1 and low >= 1),
+                                (1, "add 1 to", low == 0 and high < most)):  # fmt: skip
+        if least == start and here:
+            moved = pc.add(theirs, 1 if start else -1)
+            yield (
+                _matches(moved, ours),
+                f"do if the table counts from {1 - start} and the graph from {start}: {change} the "
+                "nodes in the table. If the numbers are the same ones, leave the others out with "
+                "--ignore-unknown (ignore_unknown=True in Python).",
+            )
 
 
 def _attributes(asked: Any, graph: NamedGraph) -> Iterator[tuple[int, str]]:
