@@ -23,14 +23,15 @@ from robustgc.io.decisions import (
     text_table,
 )
 from robustgc.io.dialect import Dialect
-from robustgc.io.inner_files import notes_of
+from robustgc.io.inner_files import InnerFile, notes_of
 from robustgc.io.label_classes import marker_notes
 from robustgc.io.label_columns import REVIEWED
 from robustgc.io.label_files import LabelTable, read_labels
 from robustgc.io.named import near
 from robustgc.io.opening import InputError, opened, replacing
+from robustgc.io.sheet_writing import write_sheet
 from robustgc.io.sources import source
-from robustgc.io.writing import MARK, TYPED, write_typed
+from robustgc.io.writing import MARK, SHEET, TYPED, write_typed
 from robustgc.missing import find_missing
 from robustgc.quoting import listed, quoted, short
 
@@ -60,6 +61,8 @@ class Corrections:
         What the user should know.
     style : Style
         Of the text file that the labels are from.
+    cells : list of list or None
+        The rows of `table` with the values of the sheet that the labels are from; None: of none.
     """
 
     table: Any
@@ -67,6 +70,7 @@ class Corrections:
     undecided: int
     notes: tuple[str, ...]
     style: Style
+    cells: list[list[Any]] | None = None
 
     @property
     def counts(self) -> dict[str, int]:
@@ -86,7 +90,7 @@ class Corrections:
             for name, kind in zip(names, kinds, strict=True)
         ]
         with together([labels, log]):
-            _write(labels, self.table, self.style)
+            _write(labels, self.table, self.style, self.cells)
             _write(log, pa.Table.from_arrays(columns, names=names), self.style)
 
 
@@ -141,7 +145,15 @@ def corrections(
     if not log:
         notes.append(f"{issues} has no decision yet: its column decision is empty")
     style = _style(labels, look, dialect or Dialect())
-    return Corrections(given.corrected(log), log, undecided, tuple(notes), style)
+    made, cells = given.corrected(log), None
+    if look is not None and isinstance(labels, InnerFile) and labels.cells is not None:
+        filled = [row for row in labels.cells()[look.skipped :] if any(map(_is_filled, row))]
+        cells = given.cells(made, [row[: look.width] for row in filled])
+    return Corrections(made, log, undecided, tuple(notes), style, cells)
+
+
+def _is_filled(value: Any) -> bool:
+    return value is not None and str(value).strip() != ""
 
 
 def _reading_notes(table: LabelTable, path: Path) -> list[str]:
@@ -190,6 +202,7 @@ class _Given:
         self._where, self._whole, self._reviewed = table.where, whole, table.reviewed
         assert table.columns is not None
         self._node, self._label = table.columns.node, table.columns.label
+        self._mark = table.columns.reviewed
         cells = whole.column(self._label).to_pylist()
         self.missing = find_missing(table.labels, unlabelled)
         gaps = self.missing.mask
@@ -255,10 +268,33 @@ class _Given:
         )
         text = isinstance(self._where, Path)
         marks = pa.array([str(mark).lower() for mark in reviewed] if text else reviewed)
-        if self._reviewed is None:
+        if self._mark is None:
             return table.append_column(REVIEWED, marks)
-        place = [name.strip().lower() for name in names].index(REVIEWED)
-        return table.set_column(place, names[place], marks)
+        return table.set_column(self._mark, names[self._mark], marks)
+
+    def cells(self, table: Any, rows: list[list[Any]]) -> list[list[Any]]:
+        """Return the corrected table with the values that its cells had in a sheet.
+
+        Parameters
+        ----------
+        table : pyarrow.Table
+            What `corrected` returned.
+        rows : list of list
+            The values before, a row of the table each.
+        """
+        place = len(self._whole.column_names) if self._mark is None else self._mark
+        before, after, marks = (
+            column.to_pylist()
+            for column in (self._whole[self._label], table[self._label], table[place])
+        )
+        values = {t: row[self._label] for t, row in zip(self._texts, rows, strict=True) if t}
+        numbers = all(type(value) in (int, float) for value in values.values())
+        for k, row in enumerate(rows):
+            if after[k] != before[k]:
+                number = numbers and tables.INTEGER.fullmatch(after[k] or "") is not None
+                row[self._label] = values.get(after[k], int(after[k]) if number else after[k])
+            row[place : place + 1] = [marks[k] == "true"]
+        return rows
 
     def _value(self, name: str, kind: Any) -> Any:
         """Return a class as the column of the labels has it."""
@@ -321,9 +357,12 @@ def _style(path: Path, look: tables.Layout | None, dialect: Dialect) -> Style:
     return Style(delimiter, "\r\n" if b"\r\n" in head else "\n", head.startswith(MARK))
 
 
-def _write(path: Path, table: Any, style: Style) -> None:
+def _write(path: Path, table: Any, style: Style, cells: list[list[Any]] | None = None) -> None:
     """Write an Arrow table as what the ending says; quotes stand only where they must."""
     with replacing(path) as file:
+        if path.suffix.lower() == SHEET and cells is not None:
+            write_sheet(path, table, file, rows=cells)
+            return
         if path.suffix.lower() in TYPED:
             write_typed(path, table, file)
             return

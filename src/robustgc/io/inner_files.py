@@ -32,6 +32,8 @@ class InnerFile(_Native):
         What the user should know of how it was found.
     dialect : Dialect or None
         How its text is written, where this library has written it; None: as the user says.
+    cells : callable or None
+        Gives the values that a sheet has instead of text: a list for every line.
     """
 
     ending: str
@@ -40,6 +42,7 @@ class InnerFile(_Native):
     stream: Callable[[], AbstractContextManager[Any]]
     notes: tuple[str, ...]
     dialect: Dialect | None = None
+    cells: Callable[[], list[list[Any]]] | None = None
 
     @classmethod
     def of(

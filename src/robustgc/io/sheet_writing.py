@@ -3,6 +3,7 @@
 import io
 import re
 import zipfile
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,7 +19,13 @@ _TIMES = re.compile(rb"<dcterms:(created|modified)[^>]*>[^<]*</dcterms:\1>")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
-def write_sheet(path: Path, table: Any, file: BinaryIO, run: str | None = None) -> None:
+def write_sheet(
+    path: Path,
+    table: Any,
+    file: BinaryIO,
+    run: str | None = None,
+    rows: Iterable[Sequence[Any]] | None = None,
+) -> None:
     """Write an Arrow table of text and numbers as the only sheet of an .xlsx file.
 
     Parameters
@@ -29,6 +36,9 @@ def write_sheet(path: Path, table: Any, file: BinaryIO, run: str | None = None) 
     file : file
     run : str or None
         Which run it is of; it becomes the identifier in the properties of the file.
+    rows : iterable of sequences or None
+        The rows of the table as values, where a column has values of several kinds; None: as the
+        columns of the table have them.
     """
     _check(path, table)
     book = library().Workbook(write_only=True)
@@ -36,12 +46,16 @@ def write_sheet(path: Path, table: Any, file: BinaryIO, run: str | None = None) 
     sheet = book.create_sheet("robustgc")
     sheet.freeze_panes = "A2"
     sheet.append([_cell(sheet, name) for name in table.column_names])
-    for batch in table.to_batches(max_chunksize=2**14):
-        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            sheet.append([_cell(sheet, value) for value in row])
+    for row in _rows(table) if rows is None else rows:
+        sheet.append([_cell(sheet, value) for value in row])
     content = io.BytesIO()
     book.save(content)
     _without_times(content, file)
+
+
+def _rows(table: Any) -> Iterator[Sequence[Any]]:
+    for batch in table.to_batches(max_chunksize=2**14):
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
 def _check(path: Path, table: Any) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import datetime
+import functools
 import io
 import re
 import warnings
@@ -62,7 +63,7 @@ def sheet_as_text(path: Path, sheet: str | None = None) -> InnerFile:
             warnings.simplefilter("ignore")
             book = openpyxl.load_workbook(content, read_only=True)
             chosen, notes = _chosen(path, book, sheet)
-            rows = _rows(path, content, book, chosen)
+            rows = _rows(path, content, book[chosen])
     except InputError:
         raise
     except Exception as error:  # of openpyxl, zipfile, or the parser of XML
@@ -70,12 +71,32 @@ def sheet_as_text(path: Path, sheet: str | None = None) -> InnerFile:
             f"{path} is not the spreadsheet that its ending says, or is damaged "
             f"({short(f'{type(error).__name__}: {error}')}). Save it again as .xlsx."
         ) from error
+    for row in rows:
+        row[:] = map(_shown, row)
     text, broken = _text(rows)
     if broken:
         notes = (*notes, f"{broken} cells with line breaks or tabs are read with spaces instead")
     table = InnerFile.of_bytes(path, ".tsv", text.encode(), notes)
     table.dialect = Dialect("\t", ".", "utf-8")
+    # Read again by those who need them: values take more memory than the file.
+    table.cells = functools.partial(_cells, path, content, chosen)
     return table
+
+
+def _cells(path: Path, content: io.BytesIO, sheet: str) -> list[list[Any]]:
+    """Return the values of a sheet by rows, without columns that are all empty."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        book = library().load_workbook(content, read_only=True)
+        rows = _rows(path, content, book[sheet])
+    used = _used([[_shown(value) for value in row] for row in rows])
+    return [[_plain(row[k]) if k < len(row) else None for k in used] for row in rows]
+
+
+def _plain(value: Any) -> Any:
+    """Return a day as a day: openpyxl has a time of 0:00 with it."""
+    midnight = isinstance(value, datetime.datetime) and value.time() == datetime.time()
+    return value.date() if midnight else value
 
 
 def _check_size(path: Path, content: io.BytesIO) -> None:
@@ -113,19 +134,18 @@ def _is_empty(sheet: Any) -> bool:
     return not any(value is not None for row in sheet.iter_rows(values_only=True) for value in row)
 
 
-def _rows(path: Path, content: io.BytesIO, book: Any, name: str) -> list[list[str]]:
-    """Return the cells of a sheet by rows; those with formulas have the values last computed."""
-    sheet = book[name]
+def _rows(path: Path, content: io.BytesIO, sheet: Any) -> list[list[Any]]:
+    """Return the values of a sheet by rows; those of formulas as they were last computed."""
     sheet.reset_dimensions()
     rows, formulas = [], False
     for row in sheet.iter_rows():
         formulas = formulas or any(cell.data_type == "f" for cell in row)
-        rows.append([_shown(cell.value) for cell in row])
+        rows.append([cell.value for cell in row])
     return _computed(path, content, sheet) if formulas else rows
 
 
-def _computed(path: Path, content: io.BytesIO, sheet: Any) -> list[list[str]]:
-    """Return the cells of a sheet that has formulas; refuse those without a value."""
+def _computed(path: Path, content: io.BytesIO, sheet: Any) -> list[list[Any]]:
+    """Return the values of a sheet that has formulas; refuse those without a value."""
     book = library().load_workbook(content, read_only=True, data_only=True)
     values = book[sheet.title]
     values.reset_dimensions()
@@ -139,7 +159,7 @@ def _computed(path: Path, content: io.BytesIO, sheet: Any) -> list[list[str]]:
                     "formula that was never computed. Open the file in a spreadsheet and save it, "
                     "or write values."
                 )
-        rows.append([_shown(cell.value) for cell in row])
+        rows.append([cell.value for cell in row])
     return rows
 
 
@@ -158,9 +178,14 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
+def _used(rows: list[list[str]]) -> list[int]:
+    """Return the columns that have text in some row."""
+    return sorted({k for row in rows for k, value in enumerate(row) if value.strip()})
+
+
 def _text(rows: list[list[str]]) -> tuple[str, int]:
     """Return rows as lines, without columns that are all empty, and how many cells had breaks."""
-    used = sorted({k for row in rows for k, value in enumerate(row) if value.strip()})
+    used = _used(rows)
     lines, broken = io.StringIO(), 0
     writer = csv.writer(lines, delimiter="\t", lineterminator="\n")
     for row in rows:
