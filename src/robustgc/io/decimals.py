@@ -10,6 +10,7 @@ from robustgc.quoting import quoted
 _GROUPS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+|[+-]?\d{1,3}(,\d{3})+\.\d+", re.A)
 _THREE = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.A)  # 1,234: a fraction, or above a thousand
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "-")
+SECONDS = 8e8  # since 1970, in 1995: whole numbers from there on are times
 NOTE = "numbers are read with a decimal comma (--decimal . reads them with a point)"
 
 
@@ -51,6 +52,25 @@ def decimal_of(
         return ".", ()
     _refuse_open(path, fields, commas)
     return ",", (NOTE,)
+
+
+def refuse_cut_numbers(path: Path, line: int, whole: list[str], decimals: list[str]) -> None:
+    """Refuse two columns of digits at the end of rows that may be one number, cut at its comma.
+
+    Some weights are below 1 then; without a 0 these are as likely two columns, and noted as such.
+    """
+    if "0" not in whole:
+        return
+    digits = [text.isascii() and text.isdecimal() for text in (*whole, *decimals)]
+    if not all(digits) or not decimals or all(float(text) >= SECONDS for text in decimals):
+        return
+    number = quoted(f"{whole[0]},{decimals[0]}", 60)
+    raise InputError(
+        f"{path}, line {line}: {number} may be a weight with a decimal comma, but commas stand "
+        "between the fields too. If it is one, put such numbers in double quotes, or another mark "
+        "between the fields; if these are two columns, add a header line, or name the columns with "
+        "--source 'column 1' --target 'column 2', and perhaps --weight 'column 3'."
+    )
 
 
 def _numbers(column: list[tuple[int, str]]) -> list[tuple[int, str]]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from robustgc.io import tables
+from robustgc.io.decimals import SECONDS
 from robustgc.io.opening import InputError
 from robustgc.io.reasons import is_number
 from robustgc.quoting import listed, quoted
@@ -22,7 +23,6 @@ _NO_WEIGHT = {
     "label", "class", "category", "group", "id", "index", "key", "sign", "distance", "dist",
     "length", "cost",
 }  # fmt: skip
-_SECONDS = 8e8  # since 1970, in 1995: whole numbers from there on are times
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -134,4 +134,4 @@ def _numeric(fields: list[str] | None) -> bool:
 
 
 def _times(fields: list[str] | None) -> bool:
-    return all(field.isdecimal() and float(field) > _SECONDS for field in fields or ())
+    return all(field.isdecimal() and float(field) >= SECONDS for field in fields or ())

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from robustgc.io import adjacency, tables
 from robustgc.io.assembling import DirectedError, assemble, directed
+from robustgc.io.decimals import refuse_cut_numbers
 from robustgc.io.dialect import Dialect
 from robustgc.io.edge_columns import HEADER, Columns, Wanted
 from robustgc.io.edge_columns import columns as choose
@@ -117,6 +118,8 @@ def _text_edges(
             "target and perhaps a weight on every line, between commas or tabs; --delimiter names "
             "what else stands between them."
         )
+    if look.names is None and (look.delimiter, look.width) == (",", 4) and not wanted.any:
+        refuse_cut_numbers(path, look.skipped + 1, look.fields(2), look.fields(3))
     index = 0 if look.names and counts_rows(names[0], look.fields(0)) and len(names) > 2 else None
     try:
         chosen = choose(names, wanted, index, look.fields)
