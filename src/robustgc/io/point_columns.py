@@ -277,11 +277,13 @@ class Table:
         ]
 
     def _names(self, k: int | None, rows: int) -> NDArray[Any]:
-        if self.index is None and k is None:
+        """Return the names: of a column, else of the index, else row numbers."""
+        if k is not None:
+            names = np.array(self.values[k].to_pylist(), dtype=object)
+        elif self.index is not None:
+            names = self.index
+        else:
             return np.arange(rows)
-        names = self.index
-        if names is None:
-            names = np.array(self.values[k or 0].to_pylist(), dtype=object)
         check_names(names, self.row)
         return names
 
