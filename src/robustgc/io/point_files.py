@@ -13,6 +13,7 @@ from robustgc.io.arrays import read_array, read_arrays
 from robustgc.io.arrow_objects import arrow_table, is_table
 from robustgc.io.arrow_tables import TYPED, read_typed
 from robustgc.io.dialect import Dialect
+from robustgc.io.headers import counts_columns
 from robustgc.io.inner_files import notes_of, written
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.point_columns import (
@@ -26,7 +27,7 @@ from robustgc.io.point_columns import (
     kind_of,
     roles,
 )
-from robustgc.io.reasons import line_of
+from robustgc.io.reasons import is_number, line_of
 from robustgc.io.sources import source
 from robustgc.quoting import short
 
@@ -83,8 +84,7 @@ def read_points(
 def _text(path: Path, choice: Choice, dialect: Dialect | None) -> NamedPoints:
     import pyarrow as pa
 
-    words = (*NAME[:3], *(word.lower() for word in choice.model or ()))
-    look = tables.layout(path, words, True if choice.by_user else None, dialect)
+    look = _layout(path, choice, dialect)
     names = look.names or tuple(f"column {k + 1}" for k in range(look.width))
     parts = roles(str(path), names, choice, look.names is not None)
     kinds = {k: kind_of(r[k] for r in look.sample if len(r) > k) for k in parts.features}
@@ -102,6 +102,25 @@ def _text(path: Path, choice: Choice, dialect: Dialect | None) -> NamedPoints:
     table = Table(path, names, values, kinds, row, look.names is not None, look.skipped)
     points = table.points(parts)
     return replace(points, notes=(*look.notes, *points.notes))
+
+
+def _layout(path: Path, choice: Choice, dialect: Dialect | None) -> tables.Layout:
+    """Look at the beginning of a file; a header of numbers is told by what they are, and said."""
+    model = [word.lower() for word in choice.model or ()]
+    words = (*NAME[:3], *(word for word in model if not is_number(word)))
+    look = tables.layout(path, words, True if choice.by_user else None, dialect)
+    if look.names is not None or len(look.sample) < 2 or (dialect or Dialect()).header is False:
+        return look
+    first = [field.strip().lower() for field in look.sample[0][: look.width]]
+    if counts_columns(first):
+        reason = "counts the columns"
+    elif model and set(model) <= set(first):
+        reason = "has the names of the model's columns"
+    else:
+        return look
+    look = tables.layout(path, words, True, dialect)
+    note = f"line {look.skipped} is read as a header, as it {reason} (--no-header reads it as a "
+    return replace(look, notes=(*look.notes, f"{note}point)"))
 
 
 def _encoded(chunk: Any) -> Any:
