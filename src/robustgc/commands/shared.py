@@ -196,6 +196,12 @@ def check_usage(asked: Question) -> None:
     of_edges = [asked.source, asked.target, asked.weight, asked.symmetrise]
     if asked.points is not None and any(option is not None for option in of_edges):
         stop("--source, --target, --weight and --symmetrise are for EDGES.", WRONG_USAGE)
+    of_labels = [asked.node_column, asked.label_sheet]
+    if asked.labels is None and any(option is not None for option in of_labels):
+        stop(
+            "--node-column and --label-sheet are for --labels; the names of points are --id.",
+            WRONG_USAGE,
+        )
     if reason := point_options.wrong_usage(asked):
         stop(reason, WRONG_USAGE)
     eta = getattr(asked, "eta", None)
