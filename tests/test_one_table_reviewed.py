@@ -34,3 +34,18 @@ def test_options_of_a_table_of_labels_are_refused_without_one(tmp_path, option):
     for command in ("classify", "audit", "compare"):
         result = run(command, "--points", path, "--label-column", "species", *option, code=2)
         assert "--node-column and --label-sheet are for --labels; the names of" in result.stderr
+
+
+def test_the_note_on_sheets_is_said_once(tmp_path):
+    path = tmp_path / "t.xlsx"
+    with pd.ExcelWriter(path) as book:
+        flowers().to_excel(book, sheet_name="flowers", index=False)
+        pd.DataFrame({"x": [1]}).to_excel(book, sheet_name="other", index=False)
+    result = classify(points=path, labels="species")
+    assert sum("the sheet 'flowers' is read, not 'other'" in note for note in result.notes) == 1
+    pd.DataFrame(flowers().drop(columns="species")).to_csv(tmp_path / "p.csv", index=False)
+    with pd.ExcelWriter(path) as book:
+        flowers()[["id", "species"]].to_excel(book, sheet_name="flowers", index=False)
+        pd.DataFrame({"x": [1]}).to_excel(book, sheet_name="other", index=False)
+    result = classify(points=tmp_path / "p.csv", labels=path, label_column="species")
+    assert sum("the sheet 'flowers' is read, not 'other'" in note for note in result.notes) == 1

@@ -266,7 +266,8 @@ def settled(
     above = int(table.headless and len(place) > 1 and place[0] < 0)
     missing = find_missing(table.labels[above:], unlabelled)
     given = np.concatenate([np.ones(above, dtype=bool), ~missing.mask])
-    notes = [*notes_of(table.where), *(() if table.layout is None else table.layout.notes)]
+    # Of labels that are a column of the points, the reader of these has said it.
+    notes = [] if table.layout is None else [*notes_of(table.where), *table.layout.notes]
     notes += [] if table.columns is None else table.columns.notes
     notes += marker_notes(missing)
     notes += _check_known(table, place, given, ignore_unknown, explain)
