@@ -79,7 +79,9 @@ def test_years_above_numbers(tmp_path):
     model = ["1990", "1991", "1992"]
     found = read_points(path, model=model)
     assert len(found.X) == 40
-    assert "line 1 is read as a header, as it has the names of the model's columns" in found.notes[0]
+    assert (
+        "line 1 is read as a header, as it has the names of the model's columns" in found.notes[0]
+    )
     path.write_text("Sepal,1990\n" + "1.5,2\n3,4\n" * 5)
     with pytest.raises(InputError, match=r"line 1: 'Sepal' in column 1 is no number. .* --header"):
         read_points(path)

@@ -25,7 +25,8 @@ def points_of(
 ) -> NamedPoints:
     """Read points from a file or an object, with `labels` that are a column of theirs.
 
-    These are named by text, or a Series of pandas that has the index of the frame. `files` says how files are read: `sheet` and `dialect` of `read_points`.
+    These are named by text, or a Series of pandas that has the index of the frame. `files` says
+    how files are read: `sheet` and `dialect` of `read_points`.
     """
     if isinstance(points, NamedPoints):
         return points

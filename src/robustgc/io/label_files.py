@@ -124,7 +124,7 @@ def read_labels(
     return table
 
 
-def _reviewed(table: LabelTable, cells: list[Any]) -> list[bool]:
+def reviewed_marks(table: LabelTable, cells: list[Any]) -> list[bool]:
     """Read the cells of the column `reviewed`; refuse what is neither yes nor no."""
     texts = ["" if cell is None else str(cell).strip().lower() for cell in cells]
     for k, text in enumerate(texts):
@@ -168,7 +168,7 @@ def _chosen(
         nodes, _shared(given), where, skipped, headless, columns=columns, layout=look
     )
     if marks:
-        table.reviewed = _reviewed(table, marks[0].to_pylist())
+        table.reviewed = reviewed_marks(table, marks[0].to_pylist())
     return table
 
 

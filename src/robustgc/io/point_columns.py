@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from robustgc.features import matched
 from robustgc.io import tables
-from robustgc.io.label_files import LabelTable
+from robustgc.io.label_columns import REVIEWED
+from robustgc.io.label_files import LabelTable, reviewed_marks
 from robustgc.io.opening import InputError
 from robustgc.io.reasons import NUMBER
 from robustgc.quoting import listed, quoted, short
@@ -86,6 +87,7 @@ class Roles:
     features: list[int]
     exact: bool
     notes: tuple[str, ...]
+    reviewed: int | None = None  # which labels a person has looked at
 
 
 def roles(where: str, names: Sequence[str], choice: Choice, header: bool = True) -> Roles:
@@ -104,18 +106,25 @@ def roles(where: str, names: Sequence[str], choice: Choice, header: bool = True)
             "nor a name. Name another column."
         )
     name = -1 if name == label else name
-    rest = chosen or [k for k in range(len(names)) if k not in (name, label)]
+    reviewed = -1 if label < 0 else tables.column(names, None, (REVIEWED,), -1)
+    reviewed = -1 if reviewed in (name, label, *chosen) else reviewed
+    rest = chosen or [k for k in range(len(names)) if k not in (name, label, reviewed)]
     if not rest:
         raise InputError(f"{where} has names and no columns with numbers. Add some.")
     notes = []
     if name >= 0 and choice.name is None:
         notes.append(f"column {quoted(names[name])} is taken for names of points, not a feature")
+    if reviewed >= 0:
+        notes.append(
+            f"column {quoted(names[reviewed])} says which labels were reviewed; it is no feature"
+        )
+    places = _place(name), _place(label)
     if choice.model is None or not header:
-        return Roles(_place(name), _place(label), rest, bool(chosen), tuple(notes))
+        return Roles(*places, rest, bool(chosen), tuple(notes), _place(reviewed))
     features, extra = _of_model(where, names, rest, choice.model)
     if extra:
         notes.append(f"columns that the model does not know are left out: {listed(extra)}")
-    return Roles(_place(name), _place(label), features, True, tuple(notes))
+    return Roles(*places, features, True, tuple(notes), _place(reviewed))
 
 
 def _place(k: int) -> int | None:
@@ -191,7 +200,7 @@ class Table:
             X[:, j] = self._numbers(k)
         check_values(X, columns, str(self.where), self.row)
         names = self._names(roles.name, len(X))
-        labels = None if roles.label is None else self._labels(roles.label, names)
+        labels = None if roles.label is None else self._labels(roles.label, names, roles.reviewed)
         return NamedPoints(X, names, columns, self.header, labels, tuple(notes))
 
     def _features(self, columns: list[int]) -> tuple[list[int], list[str]]:
@@ -287,8 +296,11 @@ class Table:
         check_names(names, self.row)
         return names
 
-    def _labels(self, k: int, names: NDArray[Any]) -> LabelTable:
-        return LabelTable(names, self.values[k].to_pylist(), self.where, self.skipped)
+    def _labels(self, k: int, names: NDArray[Any], reviewed: int | None) -> LabelTable:
+        table = LabelTable(names, self.values[k].to_pylist(), self.where, self.skipped)
+        if reviewed is not None:
+            table.reviewed = reviewed_marks(table, self.values[reviewed].to_pylist())
+        return table
 
 
 def check_values(

@@ -89,7 +89,8 @@ def _text(path: Path, choice: Choice, dialect: Dialect | None) -> NamedPoints:
     parts = roles(str(path), names, choice, look.names is not None)
     kinds = {k: kind_of(r[k] for r in look.sample if len(r) > k) for k in parts.features}
     # Text among columns that were named is refused by the reader, with its line.
-    types = {k: pa.string() for k in (parts.name, parts.label) if k is not None}
+    others = (parts.name, parts.label, parts.reviewed)
+    types = {k: pa.string() for k in others if k is not None}
     for k, what in kinds.items():
         number = what == "number" or (what == "text" and parts.exact)
         types[k] = pa.float64() if number else pa.string()
