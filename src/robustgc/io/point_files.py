@@ -63,7 +63,7 @@ def read_points(
     dialect : Dialect or None
         How a text table is written, as far as the user says it.
     """
-    path = source(path, sheet)
+    path = source(path, sheet, dialect)
     check_file(path)
     choice = Choice(name, label, columns, model)
     ending = kind(path)

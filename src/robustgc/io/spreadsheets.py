@@ -33,7 +33,7 @@ def library() -> Any:
     return openpyxl
 
 
-def sheet_as_text(path: Path, sheet: str | None = None) -> InnerFile:
+def sheet_as_text(path: Path, sheet: str | None = None, decimal: str = ".") -> InnerFile:
     """Return a sheet as a table of text between tabs, with as many lines as the sheet has rows.
 
     So all that holds for text tables, such as how a header is told, holds for spreadsheets.
@@ -43,6 +43,8 @@ def sheet_as_text(path: Path, sheet: str | None = None) -> InnerFile:
     path : Path
     sheet : str or None
         Its name; None: the first that is not empty.
+    decimal : {".", ","}
+        The decimal mark in cells of text; those of numbers are written with it too.
 
     Raises
     ------
@@ -62,7 +64,7 @@ def sheet_as_text(path: Path, sheet: str | None = None) -> InnerFile:
             warnings.simplefilter("ignore")
             book = openpyxl.load_workbook(content, read_only=True)
             chosen, notes = _chosen(path, book, sheet)
-            rows = _rows(path, content, book, chosen)
+            rows = _rows(path, content, book, chosen, decimal)
     except InputError:
         raise
     except Exception as error:  # of openpyxl, zipfile, or the parser of XML
@@ -74,7 +76,7 @@ def sheet_as_text(path: Path, sheet: str | None = None) -> InnerFile:
     if broken:
         notes = (*notes, f"{broken} cells with line breaks or tabs are read with spaces instead")
     table = InnerFile.of_bytes(path, ".tsv", text.encode(), notes)
-    table.dialect = Dialect("\t", ".", "utf-8")
+    table.dialect = Dialect("\t", decimal, "utf-8")
     return table
 
 
@@ -113,18 +115,18 @@ def _is_empty(sheet: Any) -> bool:
     return not any(value is not None for row in sheet.iter_rows(values_only=True) for value in row)
 
 
-def _rows(path: Path, content: io.BytesIO, book: Any, name: str) -> list[list[str]]:
+def _rows(path: Path, content: io.BytesIO, book: Any, name: str, decimal: str) -> list[list[str]]:
     """Return the cells of a sheet by rows; those with formulas have the values last computed."""
     sheet = book[name]
     sheet.reset_dimensions()
     rows, formulas = [], False
     for row in sheet.iter_rows():
         formulas = formulas or any(cell.data_type == "f" for cell in row)
-        rows.append([_shown(cell.value) for cell in row])
-    return _computed(path, content, sheet) if formulas else rows
+        rows.append([_shown(cell.value, decimal) for cell in row])
+    return _computed(path, content, sheet, decimal) if formulas else rows
 
 
-def _computed(path: Path, content: io.BytesIO, sheet: Any) -> list[list[str]]:
+def _computed(path: Path, content: io.BytesIO, sheet: Any, decimal: str) -> list[list[str]]:
     """Return the cells of a sheet that has formulas; refuse those without a value."""
     book = library().load_workbook(content, read_only=True, data_only=True)
     values = book[sheet.title]
@@ -139,11 +141,11 @@ def _computed(path: Path, content: io.BytesIO, sheet: Any) -> list[list[str]]:
                     "formula that was never computed. Open the file in a spreadsheet and save it, "
                     "or write values."
                 )
-        rows.append([_shown(cell.value) for cell in row])
+        rows.append([_shown(cell.value, decimal) for cell in row])
     return rows
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, decimal: str) -> str:
     """Return the value of a cell as text, as a spreadsheet saves it to CSV."""
     if value is None:
         return ""
@@ -155,7 +157,7 @@ def _shown(value: Any) -> str:
         return value.date().isoformat()
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):
         return value.isoformat()
-    return str(value)
+    return str(value).replace(".", decimal) if isinstance(value, float) else str(value)
 
 
 def _text(rows: list[list[str]]) -> tuple[str, int]:
