@@ -1,6 +1,5 @@
 """Points as users have them -> a fitted RobustGC that knows their columns and scales."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +11,8 @@ from numpy.typing import NDArray
 from robustgc.alerts import warn
 from robustgc.estimators import RobustGC
 from robustgc.features import SCALINGS, Standardisation, matched
-from robustgc.io import tables
 from robustgc.io.label_files import LabelTable
+from robustgc.io.label_inputs import names_file
 from robustgc.io.opening import InputError
 from robustgc.io.point_columns import NamedPoints
 from robustgc.io.point_files import named_points, read_points
@@ -30,10 +29,12 @@ def points_of(
     """
     if isinstance(points, NamedPoints):
         return points
-    label = labels if isinstance(labels, str) and not _is_file(labels) else None
+    label = labels if isinstance(labels, str) else None
+    or_file = label is not None and names_file(label)
     if isinstance(points, str | Path):
-        return read_points(Path(points), name=name, label=label, **files)
-    return _with_series(named_points(points, name=name, label=label), points, labels)
+        return read_points(Path(points), name=name, label=label, or_file=or_file, **files)
+    known = named_points(points, name=name, label=label, or_file=or_file)
+    return _with_series(known, points, labels)
 
 
 def _with_series(known: NamedPoints, frame: Any, labels: Any) -> NamedPoints:
@@ -55,11 +56,6 @@ def _with_series(known: NamedPoints, frame: Any, labels: Any) -> NamedPoints:
         )
         return replace(known, notes=(*known.notes, note))
     return known
-
-
-def _is_file(text: str) -> bool:
-    """Whether text names a file, perhaps one that is not there."""
-    return os.path.exists(text) or Path(text).suffix.lower() in (*tables.TEXT, *tables.PARQUET)
 
 
 def fit_points(

@@ -65,17 +65,20 @@ class Choice:
         The features that the user has named.
     model : sequence of str or None
         The features that a model was fitted on.
+    or_file : bool
+        Whether `label` is a file where no column is called so.
     """
 
     name: str | None = None
     label: str | None = None
     columns: Sequence[str] | None = None
     model: Sequence[str] | None = None
+    or_file: bool = False
 
     @property
     def by_user(self) -> bool:
         """Whether the user has named a column, so that there is a header."""
-        return bool(self.name or self.label or self.columns)
+        return bool(self.name or (self.label and not self.or_file) or self.columns)
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,8 @@ def roles(where: str, names: Sequence[str], choice: Choice, header: bool = True)
         known = set(choice.model or ()) | set(choice.columns or ())
         usual = [word for word in NAME if header and word not in known]
         name = tables.column(names, choice.name, usual, -1)
-        label = -1 if choice.label is None else tables.column(names, choice.label, (), -1)
+        no_label = choice.label is None or (choice.or_file and choice.label not in names)
+        label = -1 if no_label else tables.column(names, choice.label, (), -1)
         chosen = [tables.column(names, wanted, (), 0) for wanted in choice.columns or ()]
     except InputError as error:
         raise InputError(f"{where}: {error}.") from None

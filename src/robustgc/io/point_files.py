@@ -39,6 +39,7 @@ def read_points(
     columns: Sequence[str] | None = None,
     sheet: str | None = None,
     label: str | None = None,
+    or_file: bool = False,
     model: Sequence[str] | None = None,
     dialect: Dialect | None = None,
 ) -> NamedPoints:
@@ -58,6 +59,8 @@ def read_points(
         Which sheet of a spreadsheet; None: the first that is not empty.
     label : str or None
         The column with the labels, if they stand in the same table.
+    or_file : bool
+        Whether `label` is a file, which is not read here, where no column is called so.
     model : sequence of str or None
         The columns that a model was fitted on: they are found by name, and others left out.
     dialect : Dialect or None
@@ -65,7 +68,7 @@ def read_points(
     """
     path = source(path, sheet, dialect)
     check_file(path)
-    choice = Choice(name, label, columns, model)
+    choice = Choice(name, label, columns, model, or_file)
     ending = kind(path)
     if ending in (".npy", ".npz"):
         return _numpy(path, choice)
@@ -108,7 +111,8 @@ def _text(path: Path, choice: Choice, dialect: Dialect | None) -> NamedPoints:
 def _layout(path: Path, choice: Choice, dialect: Dialect | None) -> tables.Layout:
     """Look at the beginning of a file; a header of numbers is told by what they are, and said."""
     model = [word.lower() for word in choice.model or ()]
-    words = (*NAME[:3], *(word for word in model if not is_number(word)))
+    own = [*model, (choice.label or "").lower()]
+    words = (*NAME[:3], *(word for word in own if word and not is_number(word)))
     look = tables.layout(path, words, True if choice.by_user else None, dialect)
     if look.names is not None or len(look.sample) < 2 or (dialect or Dialect()).header is False:
         return look
@@ -194,7 +198,9 @@ def _numpy(path: Path, choice: Choice) -> NamedPoints:
     return NamedPoints(X, names, labels, header=False)
 
 
-def named_points(points: Any, *, name: str | None = None, label: str | None = None) -> NamedPoints:
+def named_points(
+    points: Any, *, name: str | None = None, label: str | None = None, or_file: bool = False
+) -> NamedPoints:
     """Read points from an array, or a table: of pandas, or one that speaks the Arrow C stream.
 
     Parameters
@@ -202,11 +208,13 @@ def named_points(points: Any, *, name: str | None = None, label: str | None = No
     points : array or table
     name, label : str or None
         The columns of a table with the names of the points, and with their labels.
+    or_file : bool
+        As in `read_points`.
     """
     home = type(points).__module__.split(".")[0]
     if home in ("pandas", "polars", "pyarrow") or is_table(points):  # not all of theirs are tables
-        return _of_frame(points, home, Choice(name, label))
-    if name is not None or label is not None:
+        return _of_frame(points, home, Choice(name, label, or_file=or_file))
+    if name is not None or (label is not None and not or_file):
         raise InputError("An array has no named columns; pass a frame, or leave out their names.")
     X = np.asarray(points, dtype=np.float64)
     if X.ndim != 2:
