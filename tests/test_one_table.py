@@ -161,7 +161,7 @@ def test_a_usual_name_is_taken_for_names_and_said():
     numbered = frame.assign(flower=range(100, 160)).rename(columns={"flower": "id"})
     assert named_points(numbered, label="species").columns == ("length", "wide", "width")
     indexed = numbered.set_index(frame.flower)
-    assert named_points(indexed, label="species").names.tolist() == frame.flower.tolist()
+    assert named_points(indexed, label="species").names.tolist() == list(range(100, 160))
     assert named_points(indexed, label="species").columns == ("length", "wide", "width")
 
 

@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from robustgc.cli import app
+from robustgc.io.dialect import Dialect
 from robustgc.io.errors import InputError
 from robustgc.io.graph_files import read_graph
 from robustgc.io.label_files import attached, read_labels
@@ -292,3 +293,18 @@ def test_csv_for_excel_keeps_umlauts(tmp_path):
     assert data.startswith(b"\xef\xbb\xbf")
     assert "Zürich" in data.decode("utf-8-sig")
     assert '"\'=x"' in data.decode("utf-8-sig")
+
+
+def test_cells_of_text_have_the_decimal_mark_that_the_user_names(tmp_path):
+    path = tmp_path / "t.xlsx"
+    texts = [f"{k},{k}25" for k in range(1, 7)]
+    pd.DataFrame({"text": texts, "number": [k / 8 for k in range(6)]}).to_excel(path, index=False)
+    found = read_points(path, dialect=Dialect(decimal=","))
+    expected = [[k + k / 10 + 0.025, (k - 1) / 8] for k in range(1, 7)]
+    np.testing.assert_allclose(found.X, expected)
+    with pytest.raises(InputError, match="--decimal ,"):
+        read_points(path)
+    edges = [["a", "b", "0,5"], ["b", "c", 2.5], ["c", "a", 3]]
+    pd.DataFrame(edges, columns=["source", "target", "weight"]).to_excel(path, index=False)
+    graph = read_graph(path, dialect=Dialect(decimal=","))
+    assert np.unique(graph.W.data).tolist() == [0.5, 2.5, 3]

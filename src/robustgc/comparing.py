@@ -240,9 +240,8 @@ def _read(
         raise InputError("Pass truth: a mapping from node to label, or the path of a table.")
     if points is not None:
         found = points_of(points, truth)
-        column = found.labels if isinstance(truth, str) else None
         nodes = NamedGraph(np.zeros((0, 0)), found.names)
-        given = truth if column is None else column
+        given = truth if found.labels is None else found.labels
         y, notes = labels_of(given, nodes, ignore, unlabelled=unlabelled)
         return found, (*found.notes, *notes), y
     path = isinstance(graph, str | Path)

@@ -1,7 +1,7 @@
 """Points as users have them -> a fitted RobustGC that knows their columns and scales."""
 
-import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from robustgc.alerts import warn
 from robustgc.estimators import RobustGC
 from robustgc.features import SCALINGS, Standardisation, matched
-from robustgc.io import tables
+from robustgc.io.label_files import LabelTable
+from robustgc.io.label_inputs import names_file
 from robustgc.io.opening import InputError
 from robustgc.io.point_columns import NamedPoints
 from robustgc.io.point_files import named_points, read_points
@@ -21,21 +22,40 @@ from robustgc.quoting import listed, quoted
 def points_of(
     points: Any, labels: Any = None, name: str | None = None, **files: Any
 ) -> NamedPoints:
-    """Read points from a file or an object; text as `labels` may name one of their columns.
+    """Read points from a file or an object, with `labels` that are a column of theirs.
 
-    `files` says how files are read: `sheet` and `dialect` of `read_points`.
+    These are named by text, or a Series of pandas that has the index of the frame. `files` says
+    how files are read: `sheet` and `dialect` of `read_points`.
     """
     if isinstance(points, NamedPoints):
         return points
-    label = labels if isinstance(labels, str) and not _is_file(labels) else None
+    label = labels if isinstance(labels, str) else None
+    or_file = label is not None and names_file(label)
     if isinstance(points, str | Path):
-        return read_points(Path(points), name=name, label=label, **files)
-    return named_points(points, name=name, label=label)
+        return read_points(Path(points), name=name, label=label, or_file=or_file, **files)
+    known = named_points(points, name=name, label=label, or_file=or_file)
+    return _with_series(known, points, labels)
 
 
-def _is_file(text: str) -> bool:
-    """Whether text names a file, perhaps one that is not there."""
-    return os.path.exists(text) or Path(text).suffix.lower() in (*tables.TEXT, *tables.PARQUET)
+def _with_series(known: NamedPoints, frame: Any, labels: Any) -> NamedPoints:
+    """Add a Series of labels by row where its index is that of the frame; else names decide."""
+    if {type(part).__module__.split(".")[0] for part in (frame, labels)} != {"pandas"}:
+        return known
+    if labels.ndim != 1 or not hasattr(labels, "index"):  # a table, or an index
+        return known
+    other = known.names.tolist() != frame.index.tolist()
+    if labels.index.equals(frame.index):
+        note = "the labels go by row, as their index is that of the points; names are of a column"
+        table = LabelTable(known.names, labels.tolist(), "The labels")
+        return replace(known, labels=table, notes=(*known.notes, *[note] * other))
+    asked = set(labels.index)
+    if other and asked <= set(frame.index) and asked <= set(known.names.tolist()):
+        note = (
+            "the labels go by the names of the points, though their index may mean rows: pass "
+            "labels.reindex(points.index) if it does"
+        )
+        return replace(known, notes=(*known.notes, note))
+    return known
 
 
 def fit_points(

@@ -335,7 +335,7 @@ def classify(
         with allowing(max_size):
             known_points = points_of(points, labels, id, sheet=sheet, dialect=dialect)
             unlinked = NamedGraph(np.zeros((0, 0)), known_points.names)
-            column = known_points.labels if isinstance(labels, str) else None
+            column = known_points.labels
             table = table_of(labels, unlinked, files, columns) if column is None else column
             y, notes = labels_of(table, unlinked, ignore_unknown, unlabelled=unlabelled)
         fitted, more = fit_points(known_points, y, scaling, options)

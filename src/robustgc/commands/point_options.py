@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from robustgc.commands.options import PIPE
+
 PANEL = "Points"
 
 Points = Annotated[
@@ -59,11 +61,13 @@ def read_points(asked: Any) -> Any:
     """Read the points of a question, with their labels where these are one of the columns."""
     from robustgc.io.point_files import read_points as read
 
+    label = asked.label_column if asked.labels is None else asked.labels
     return read(
         asked.points,
         name=asked.identity,
         columns=column_list(asked.columns),
-        label=asked.label_column if asked.labels is None else None,
+        label=None if label == PIPE and asked.labels is not None else label,
+        or_file=asked.labels is not None,
         sheet=asked.sheet,
         dialect=asked.dialect(),
     )

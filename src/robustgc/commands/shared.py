@@ -6,7 +6,6 @@ Data goes to standard output or to files; everything that is said goes to standa
 import functools
 import inspect
 import json
-import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -141,40 +140,47 @@ def answered(asked: Question, quiet: bool) -> Answered:
 
 def read(asked: Question) -> tuple[dict[str, Any], Any]:
     """Read the files: the graph or points by the name of the argument, and the labels."""
-    from robustgc.io.label_files import read_labels
-
     if asked.points is not None:
         known: Any = point_options.read_points(asked)
-        inputs = {"points": known}
-        if asked.labels is None:
-            return inputs, known.labels
+        inputs, labels = {"points": known}, known.labels
+        others, what = known.columns if known.header else (), f"column of {asked.points}"
     else:
         known = asked.graph()
-        inputs = {"graph": known}
-    labels: Any = asked.labels
-    assert labels is not None
-    if (
-        labels == options.PIPE
-        or os.path.exists(labels)
-        or labels not in getattr(known, "attributes", {})
-    ):
-        labels = _label_file(asked, known, read_labels)
+        named = asked.labels != options.PIPE and asked.labels in known.attributes
+        labels = asked.labels if named else None
+        inputs, others = {"graph": known}, tuple(known.attributes)
+        what = f"node attribute of {asked.edges}"
+    if labels is None:
+        return inputs, _label_file(asked, others, what)
+    _check_no_file(asked, what)
     return inputs, labels
 
 
-def _label_file(asked: Question, known: Any, read: Any) -> Any:
-    path = Path(asked.labels or "")
-    attributes = list(getattr(known, "attributes", {}))
-    if asked.labels != options.PIPE and not os.path.exists(path) and attributes:
-        from robustgc.io.opening import InputError
-        from robustgc.quoting import short
+def _check_no_file(asked: Question, what: str) -> None:
+    """Refuse options of a file of labels where these are a column or attribute."""
+    of_file = [asked.node_column, asked.label_column, asked.label_sheet]
+    if asked.labels is not None and any(option is not None for option in of_file):
+        from robustgc.io.errors import InputError
+        from robustgc.quoting import quoted
 
         raise InputError(
-            f"{path} is neither a file nor a node attribute of {asked.edges} (attributes: "
-            f"{short(', '.join(attributes))})."
+            f"{quoted(asked.labels)} is a {what}; --node-column, --label-column and --label-sheet "
+            f"are for a file. Leave them out, or name the file as ./{asked.labels}."
         )
-    return read(
-        path,
+
+
+def _label_file(asked: Question, others: tuple[str, ...], what: str) -> Any:
+    """Read the file of labels; `others` are the columns or attributes that might be meant too."""
+    from robustgc.io.errors import InputError
+    from robustgc.io.label_files import read_labels
+    from robustgc.io.label_inputs import names_file
+    from robustgc.quoting import listed
+
+    text = asked.labels or ""
+    if others and text != options.PIPE and not names_file(text):
+        raise InputError(f"{text} is neither a file nor a {what} (there are {listed(others)}).")
+    return read_labels(
+        Path(text),
         node=asked.node_column,
         label=asked.label_column,
         sheet=asked.label_sheet,
@@ -198,6 +204,12 @@ def check_usage(asked: Question) -> None:
     of_edges = [asked.source, asked.target, asked.weight, asked.symmetrise]
     if asked.points is not None and any(option is not None for option in of_edges):
         stop("--source, --target, --weight and --symmetrise are for EDGES.", WRONG_USAGE)
+    of_labels = [asked.node_column, asked.label_sheet]
+    if asked.labels is None and any(option is not None for option in of_labels):
+        stop(
+            "--node-column and --label-sheet are for --labels; the names of points are --id.",
+            WRONG_USAGE,
+        )
     if reason := point_options.wrong_usage(asked):
         stop(reason, WRONG_USAGE)
     eta = getattr(asked, "eta", None)

@@ -62,7 +62,7 @@ def read_graph(
     """
     if os.path.isdir(path):
         return _folder(path)
-    path = source_of(path, sheet)
+    path = source_of(path, sheet, dialect)
     columns = {"source": source, "target": target, "weight": weight}
     unused = _not_used(path, dialect)
     graph = _of_file(path, symmetrise=symmetrise, dialect=dialect, **columns)

@@ -93,3 +93,9 @@ def counts_rows(name: str, fields: list[str]) -> bool:
         and start in (0, 1)
         and fields == [str(k) for k in range(start, start + len(fields))]
     )
+
+
+def counts_columns(first: list[str]) -> bool:
+    """Whether a first row is 0, 1, 2, ..., as frames without names are written; or so after ''."""
+    numbers = first[1:] if first[0] == "" else first
+    return len(first) > 1 and numbers == [str(k) for k in range(len(numbers))]

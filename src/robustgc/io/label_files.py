@@ -105,7 +105,7 @@ def read_labels(
     return table
 
 
-def _reviewed(table: LabelTable, cells: list[Any]) -> list[bool]:
+def reviewed_marks(table: LabelTable, cells: list[Any]) -> list[bool]:
     """Read the cells of the column `reviewed`; refuse what is neither yes nor no."""
     texts = ["" if cell is None else str(cell).strip().lower() for cell in cells]
     for k, text in enumerate(texts):
@@ -149,7 +149,7 @@ def _chosen(
         nodes, _shared(given), where, skipped, headless, columns=columns, layout=look
     )
     if marks:
-        table.reviewed = _reviewed(table, marks[0].to_pylist())
+        table.reviewed = reviewed_marks(table, marks[0].to_pylist())
     return table
 
 
@@ -268,7 +268,8 @@ def settled(
     above = int(header_above(table, place))
     missing = find_missing(table.labels[above:], unlabelled)
     given = np.concatenate([np.zeros(above, dtype=bool), ~missing.mask])
-    notes = [*notes_of(table.where), *(() if table.layout is None else table.layout.notes)]
+    # Of labels that are a column of the points, the reader of these has said how they are read.
+    notes = [] if table.layout is None else [*notes_of(table.where), *table.layout.notes]
     notes += [*table.notes, *(() if table.columns is None else table.columns.notes)]
     notes += marker_notes(missing)
     notes += check_known(table, place, given, ignore_unknown, explain, names)

@@ -1,15 +1,29 @@
 """Labels in any form that users have them -> one per node."""
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.io import label_files
+from robustgc.io import label_files, spreadsheets, tables
+from robustgc.io.arrow_tables import TYPED
 from robustgc.io.errors import InputError
 from robustgc.io.named import NamedGraph
+from robustgc.io.opening import kind
+
+_ENDINGS = (*tables.TEXT, *TYPED, *spreadsheets.ENDINGS, ".zip")
+
+
+def names_file(labels: str, known: Container[str] = ()) -> bool:
+    """Whether text names a file of labels, perhaps one that is not there.
+
+    Columns of points and attributes of graphs (`known`) go first, and folders have no labels.
+    """
+    there = os.path.exists(labels) and not os.path.isdir(labels)
+    return labels not in known and (there or kind(Path(labels)) in _ENDINGS)
 
 
 def labels_of(
@@ -39,14 +53,12 @@ def table_of(
         Columns of a table: its `node` and `label`.
     """
     files, columns = files or {}, columns or {}
-    if isinstance(labels, str) and labels in graph.attributes:
-        table = label_files.of_attribute(labels, graph, "the graph")
-    elif isinstance(labels, str | Path) and Path(labels).exists():
+    if isinstance(labels, Path) or (
+        isinstance(labels, str) and names_file(labels, graph.attributes)
+    ):
         table = label_files.read_labels(Path(labels), **files, **columns)
     elif isinstance(labels, str):
         table = label_files.of_attribute(labels, graph, "the graph")
-    elif isinstance(labels, Path):
-        table = label_files.read_labels(labels, **files, **columns)
     elif isinstance(labels, label_files.LabelTable):
         table = labels
     elif isinstance(labels, Sequence | np.ndarray):

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from robustgc.features import matched
 from robustgc.io import tables
-from robustgc.io.label_files import LabelTable
+from robustgc.io.label_columns import REVIEWED
+from robustgc.io.label_files import LabelTable, reviewed_marks
 from robustgc.io.opening import InputError
 from robustgc.io.reasons import NUMBER
 from robustgc.quoting import listed, quoted, short
@@ -64,17 +65,20 @@ class Choice:
         The features that the user has named.
     model : sequence of str or None
         The features that a model was fitted on.
+    or_file : bool
+        Whether `label` is a file where no column is called so.
     """
 
     name: str | None = None
     label: str | None = None
     columns: Sequence[str] | None = None
     model: Sequence[str] | None = None
+    or_file: bool = False
 
     @property
     def by_user(self) -> bool:
         """Whether the user has named a column, so that there is a header."""
-        return bool(self.name or self.label or self.columns)
+        return bool(self.name or (self.label and not self.or_file) or self.columns)
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ class Roles:
     features: list[int]
     exact: bool
     notes: tuple[str, ...]
+    reviewed: int | None = None  # which labels a person has looked at
 
 
 def roles(where: str, names: Sequence[str], choice: Choice, header: bool = True) -> Roles:
@@ -94,7 +99,8 @@ def roles(where: str, names: Sequence[str], choice: Choice, header: bool = True)
         known = set(choice.model or ()) | set(choice.columns or ())
         usual = [word for word in NAME if header and word not in known]
         name = tables.column(names, choice.name, usual, -1)
-        label = -1 if choice.label is None else tables.column(names, choice.label, (), -1)
+        no_label = choice.label is None or (choice.or_file and choice.label not in names)
+        label = -1 if no_label else tables.column(names, choice.label, (), -1)
         chosen = [tables.column(names, wanted, (), 0) for wanted in choice.columns or ()]
     except InputError as error:
         raise InputError(f"{where}: {error}.") from None
@@ -104,18 +110,25 @@ def roles(where: str, names: Sequence[str], choice: Choice, header: bool = True)
             "nor a name. Name another column."
         )
     name = -1 if name == label else name
-    rest = chosen or [k for k in range(len(names)) if k not in (name, label)]
+    reviewed = -1 if label < 0 else tables.column(names, None, (REVIEWED,), -1)
+    reviewed = -1 if reviewed in (name, label, *chosen) else reviewed
+    rest = chosen or [k for k in range(len(names)) if k not in (name, label, reviewed)]
     if not rest:
         raise InputError(f"{where} has names and no columns with numbers. Add some.")
     notes = []
     if name >= 0 and choice.name is None:
         notes.append(f"column {quoted(names[name])} is taken for names of points, not a feature")
+    if reviewed >= 0:
+        notes.append(
+            f"column {quoted(names[reviewed])} says which labels were reviewed; it is no feature"
+        )
+    places = _place(name), _place(label)
     if choice.model is None or not header:
-        return Roles(_place(name), _place(label), rest, bool(chosen), tuple(notes))
+        return Roles(*places, rest, bool(chosen), tuple(notes), _place(reviewed))
     features, extra = _of_model(where, names, rest, choice.model)
     if extra:
         notes.append(f"columns that the model does not know are left out: {listed(extra)}")
-    return Roles(_place(name), _place(label), features, True, tuple(notes))
+    return Roles(*places, features, True, tuple(notes), _place(reviewed))
 
 
 def _place(k: int) -> int | None:
@@ -191,7 +204,7 @@ class Table:
             X[:, j] = self._numbers(k)
         check_values(X, columns, str(self.where), self.row)
         names = self._names(roles.name, len(X))
-        labels = None if roles.label is None else self._labels(roles.label, names)
+        labels = None if roles.label is None else self._labels(roles.label, names, roles.reviewed)
         return NamedPoints(X, names, columns, self.header, labels, tuple(notes))
 
     def _features(self, columns: list[int]) -> tuple[list[int], list[str]]:
@@ -277,16 +290,21 @@ class Table:
         ]
 
     def _names(self, k: int | None, rows: int) -> NDArray[Any]:
-        if self.index is None and k is None:
+        """Return the names: of a column, else of the index, else row numbers."""
+        if k is not None:
+            names = np.array(self.values[k].to_pylist(), dtype=object)
+        elif self.index is not None:
+            names = self.index
+        else:
             return np.arange(rows)
-        names = self.index
-        if names is None:
-            names = np.array(self.values[k or 0].to_pylist(), dtype=object)
         check_names(names, self.row)
         return names
 
-    def _labels(self, k: int, names: NDArray[Any]) -> LabelTable:
-        return LabelTable(names, self.values[k].to_pylist(), self.where, self.skipped)
+    def _labels(self, k: int, names: NDArray[Any], reviewed: int | None) -> LabelTable:
+        table = LabelTable(names, self.values[k].to_pylist(), self.where, self.skipped)
+        if reviewed is not None:
+            table.reviewed = reviewed_marks(table, self.values[reviewed].to_pylist())
+        return table
 
 
 def check_values(

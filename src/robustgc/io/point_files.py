@@ -13,6 +13,7 @@ from robustgc.io.arrays import read_array, read_arrays
 from robustgc.io.arrow_objects import arrow_table, is_table
 from robustgc.io.arrow_tables import TYPED, read_typed
 from robustgc.io.dialect import Dialect
+from robustgc.io.headers import counts_columns
 from robustgc.io.inner_files import notes_of, written
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.point_columns import (
@@ -26,7 +27,7 @@ from robustgc.io.point_columns import (
     kind_of,
     roles,
 )
-from robustgc.io.reasons import line_of
+from robustgc.io.reasons import is_number, line_of
 from robustgc.io.sources import source
 from robustgc.quoting import short
 
@@ -38,6 +39,7 @@ def read_points(
     columns: Sequence[str] | None = None,
     sheet: str | None = None,
     label: str | None = None,
+    or_file: bool = False,
     model: Sequence[str] | None = None,
     dialect: Dialect | None = None,
 ) -> NamedPoints:
@@ -57,14 +59,16 @@ def read_points(
         Which sheet of a spreadsheet; None: the first that is not empty.
     label : str or None
         The column with the labels, if they stand in the same table.
+    or_file : bool
+        Whether `label` is a file, which is not read here, where no column is called so.
     model : sequence of str or None
         The columns that a model was fitted on: they are found by name, and others left out.
     dialect : Dialect or None
         How a text table is written, as far as the user says it.
     """
-    path = source(path, sheet)
+    path = source(path, sheet, dialect)
     check_file(path)
-    choice = Choice(name, label, columns, model)
+    choice = Choice(name, label, columns, model, or_file)
     ending = kind(path)
     if ending in (".npy", ".npz"):
         return _numpy(path, choice)
@@ -83,13 +87,13 @@ def read_points(
 def _text(path: Path, choice: Choice, dialect: Dialect | None) -> NamedPoints:
     import pyarrow as pa
 
-    words = (*NAME[:3], *(word.lower() for word in choice.model or ()))
-    look = tables.layout(path, words, True if choice.by_user else None, dialect)
+    look = _layout(path, choice, dialect)
     names = look.names or tuple(f"column {k + 1}" for k in range(look.width))
     parts = roles(str(path), names, choice, look.names is not None)
     kinds = {k: kind_of(r[k] for r in look.sample if len(r) > k) for k in parts.features}
     # Text among columns that were named is refused by the reader, with its line.
-    types = {k: pa.string() for k in (parts.name, parts.label) if k is not None}
+    others = (parts.name, parts.label, parts.reviewed)
+    types = {k: pa.string() for k in others if k is not None}
     for k, what in kinds.items():
         number = what == "number" or (what == "text" and parts.exact)
         types[k] = pa.float64() if number else pa.string()
@@ -102,6 +106,26 @@ def _text(path: Path, choice: Choice, dialect: Dialect | None) -> NamedPoints:
     table = Table(path, names, values, kinds, row, look.names is not None, look.skipped)
     points = table.points(parts)
     return replace(points, notes=(*look.notes, *points.notes))
+
+
+def _layout(path: Path, choice: Choice, dialect: Dialect | None) -> tables.Layout:
+    """Look at the beginning of a file; a header of numbers is told by what they are, and said."""
+    model = [word.lower() for word in choice.model or ()]
+    own = [*model, (choice.label or "").lower()]
+    words = (*NAME[:3], *(word for word in own if word and not is_number(word)))
+    look = tables.layout(path, words, True if choice.by_user else None, dialect)
+    if look.names is not None or len(look.sample) < 2 or (dialect or Dialect()).header is False:
+        return look
+    first = [field.strip().lower() for field in look.sample[0][: look.width]]
+    if counts_columns(first):
+        reason = "counts the columns"
+    elif model and set(model) <= set(first):
+        reason = "has the names of the model's columns"
+    else:
+        return look
+    look = tables.layout(path, words, True, dialect)
+    note = f"line {look.skipped} is read as a header, as it {reason} (--no-header reads it as a "
+    return replace(look, notes=(*look.notes, f"{note}point)"))
 
 
 def _encoded(chunk: Any) -> Any:
@@ -174,7 +198,9 @@ def _numpy(path: Path, choice: Choice) -> NamedPoints:
     return NamedPoints(X, names, labels, header=False)
 
 
-def named_points(points: Any, *, name: str | None = None, label: str | None = None) -> NamedPoints:
+def named_points(
+    points: Any, *, name: str | None = None, label: str | None = None, or_file: bool = False
+) -> NamedPoints:
     """Read points from an array, or a table: of pandas, or one that speaks the Arrow C stream.
 
     Parameters
@@ -182,11 +208,13 @@ def named_points(points: Any, *, name: str | None = None, label: str | None = No
     points : array or table
     name, label : str or None
         The columns of a table with the names of the points, and with their labels.
+    or_file : bool
+        As in `read_points`.
     """
     home = type(points).__module__.split(".")[0]
     if home in ("pandas", "polars", "pyarrow") or is_table(points):  # not all of theirs are tables
-        return _of_frame(points, home, Choice(name, label))
-    if name is not None or label is not None:
+        return _of_frame(points, home, Choice(name, label, or_file=or_file))
+    if name is not None or (label is not None and not or_file):
         raise InputError("An array has no named columns; pass a frame, or leave out their names.")
     X = np.asarray(points, dtype=np.float64)
     if X.ndim != 2:

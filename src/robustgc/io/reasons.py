@@ -33,6 +33,7 @@ def explain(path: Path, look: "Layout", types: dict[int, Any], error: Exception)
     error : Exception
         What the fast reader said, for what is not found here.
     """
+    first = look.names is None
     with opened(path, spaced=look.delimiter == " ", encoding=look.encoding) as stream:
         for number, raw in enumerate(_lines(stream), 1):
             if len(raw) > LONGEST:
@@ -43,9 +44,10 @@ def explain(path: Path, look: "Layout", types: dict[int, Any], error: Exception)
                 return undecodable(path, number, raw[bad.start], "utf-8")
             if number <= look.skipped or not line:
                 continue
-            reason = _wrong(line, look, types)
+            reason = _wrong(line, look, types, first)
             if reason:
                 return InputError(f"{path}, line {number}: {reason}")
+            first = False
     return InputError(f"{path} cannot be read: {short(error)}. Check how it was written.")
 
 
@@ -89,7 +91,8 @@ def unfit(line: str, mark: str) -> str:
     )
 
 
-def _wrong(line: str, look: "Layout", types: dict[int, Any]) -> str:
+def _wrong(line: str, look: "Layout", types: dict[int, Any], first: bool) -> str:
+    """Say what is wrong with a line; `first`: it is the first one, and may be a header."""
     if "\r" in line:
         return RETURN
     if reason := unfit(line, look.delimiter):
@@ -106,7 +109,7 @@ def _wrong(line: str, look: "Layout", types: dict[int, Any]) -> str:
     for place, kind_ in types.items():
         text = fields[place].strip()
         if str(kind_) == "double" and text not in look.nulls and not is_number(text, look.decimal):
-            return _no_number(text, place, look)
+            return _no_number(text, place, look, first)
     return ""
 
 
@@ -138,13 +141,15 @@ def is_number(text: str, decimal: str = ".") -> bool:
     return NUMBER.fullmatch(text) is not None
 
 
-def _no_number(text: str, place: int, look: "Layout") -> str:
+def _no_number(text: str, place: int, look: "Layout", first: bool) -> str:
     column = f"column {place + 1}" + (f" ({quoted(look.names[place])})" if look.names else "")
     if text.lower() in _NOTHING:
         return (
             f"the value in {column} is missing ({quoted(text)}). Fill it in, or leave the line out."
         )
     cure = "Correct it"
+    if first:
+        cure = "If this line is a header, use --header (header=True in Python); else correct it"
     for mark, other in ((",", "."), (".", ",")):
         if look.decimal == other and is_number(text, mark):
             cure = (

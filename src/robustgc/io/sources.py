@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from robustgc.io import archives, limits, spreadsheets
+from robustgc.io.dialect import Dialect
 from robustgc.io.inner_files import InnerFile
 from robustgc.io.opening import InputError, check_file, kind, opened
 from robustgc.quoting import quoted
@@ -20,7 +21,7 @@ _ENDINGS = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\x93NUMPY": ".npy"}
 _OTHER_SHEETS = (".xls", ".xlsb", ".ods", ".numbers")
 
 
-def source(path: Path, sheet: str | None = None) -> Path:
+def source(path: Path, sheet: str | None = None, dialect: Dialect | None = None) -> Path:
     """Return a path that `opened` can open and of which `kind` tells the kind.
 
     Parameters
@@ -29,6 +30,8 @@ def source(path: Path, sheet: str | None = None) -> Path:
         Of a file; ``-`` is standard input.
     sheet : str or None
         Which sheet of a spreadsheet; None: the first.
+    dialect : Dialect or None
+        What the user says of text: cells of text with numbers may have its decimal mark.
     """
     if str(path) == "-":
         path = _standard_input()
@@ -38,7 +41,8 @@ def source(path: Path, sheet: str | None = None) -> Path:
     ending = kind(path)
     if ending in spreadsheets.ENDINGS:
         check_file(path)
-        return spreadsheets.sheet_as_text(path, sheet)
+        decimal = None if dialect is None else dialect.decimal
+        return spreadsheets.sheet_as_text(path, sheet, decimal or ".")
     if ending in _OTHER_SHEETS:
         raise InputError(f"{path}: spreadsheets are read as .xlsx. Save it as .xlsx or .csv.")
     if sheet is not None:

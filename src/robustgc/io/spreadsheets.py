@@ -34,7 +34,7 @@ def library() -> Any:
     return openpyxl
 
 
-def sheet_as_text(path: Path, sheet: str | None = None) -> InnerFile:
+def sheet_as_text(path: Path, sheet: str | None = None, decimal: str = ".") -> InnerFile:
     """Return a sheet as a table of text between tabs, with as many lines as the sheet has rows.
 
     So all that holds for text tables, such as how a header is told, holds for spreadsheets.
@@ -44,6 +44,8 @@ def sheet_as_text(path: Path, sheet: str | None = None) -> InnerFile:
     path : Path
     sheet : str or None
         Its name; None: the first that is not empty.
+    decimal : {".", ","}
+        The decimal mark in cells of text; those of numbers are written with it too.
 
     Raises
     ------
@@ -72,12 +74,12 @@ def sheet_as_text(path: Path, sheet: str | None = None) -> InnerFile:
             f"({short(f'{type(error).__name__}: {error}')}). Save it again as .xlsx."
         ) from error
     for row in rows:
-        row[:] = map(_shown, row)
+        row[:] = [_shown(value, decimal) for value in row]
     text, broken = _text(rows)
     if broken:
         notes = (*notes, f"{broken} cells with line breaks or tabs are read with spaces instead")
     table = InnerFile.of_bytes(path, ".tsv", text.encode(), notes)
-    table.dialect = Dialect("\t", ".", "utf-8")
+    table.dialect = Dialect("\t", decimal, "utf-8")
     # Read again by those who need them: values take more memory than the file.
     table.cells = functools.partial(_cells, path, content, chosen)
     return table
@@ -89,7 +91,7 @@ def _cells(path: Path, content: io.BytesIO, sheet: str) -> list[list[Any]]:
         warnings.simplefilter("ignore")
         book = library().load_workbook(content, read_only=True)
         rows = _rows(path, content, book[sheet])
-    used = _used([[_shown(value) for value in row] for row in rows])
+    used = _used([[_shown(value, ".") for value in row] for row in rows])
     return [[_plain(row[k]) if k < len(row) else None for k in used] for row in rows]
 
 
@@ -163,7 +165,7 @@ def _computed(path: Path, content: io.BytesIO, sheet: Any) -> list[list[Any]]:
     return rows
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, decimal: str) -> str:
     """Return the value of a cell as text, as a spreadsheet saves it to CSV."""
     if value is None:
         return ""
@@ -175,7 +177,7 @@ def _shown(value: Any) -> str:
         return value.date().isoformat()
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):
         return value.isoformat()
-    return str(value)
+    return str(value).replace(".", decimal) if isinstance(value, float) else str(value)
 
 
 def _used(rows: list[list[str]]) -> list[int]:
