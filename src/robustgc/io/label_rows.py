@@ -105,7 +105,7 @@ def check_known(
     if not lost.size:
         return []
     some = short(", ".join(short(cell(table.nodes, int(k))) for k in lost[:FEW]))
-    if names is not None and lost.size == 1:
+    if names is not None and names.dtype.kind not in "iu" and lost.size == 1:
         some += near(cell(table.nodes, int(lost[0])), names)
     text = f"{lost.size} of {many} labelled nodes are not in the graph"
     # Where most nodes are known, the others may well be of a larger table: nothing is explained.
