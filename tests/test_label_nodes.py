@@ -39,3 +39,8 @@ def test_a_graph_that_counts_from_1():
 def test_another_number_is_just_unknown():
     with pytest.raises(InputError, match=r"2 labelled nodes are not in the graph, first 9\. Check"):
         classify(nx.cycle_graph(6), {0: "x", 9: "y"})
+
+
+def test_numbers_have_no_near_names():
+    with pytest.raises(InputError, match=r"first 24\. "):
+        classify(nx.to_scipy_sparse_array(nx.cycle_graph(24)), {0: "x", 24: "y"})

@@ -37,6 +37,8 @@ class LabelColumns:
         Whether the user has named the label column.
     notes : tuple of str
         What was decided for the user.
+    node_by_user : bool
+        Whether the user has named the column of the nodes.
     """
 
     names: tuple[str, ...]
@@ -46,6 +48,7 @@ class LabelColumns:
     reviewed: int | None
     by_user: bool
     notes: tuple[str, ...]
+    node_by_user: bool = False
 
     def others(self) -> dict[str, Any]:
         """Return all columns but that of the nodes, by name, as Arrow arrays."""
@@ -121,7 +124,7 @@ def choose_columns(
     if i is None or j is None:
         raise _open_choice(known, read, where, headless=names is None)
     notes = (*_left_out(known, counters, where), *_rivals(known, i, j, label, where))
-    return LabelColumns(known, read, i, j, reviewed, label is not None, notes)
+    return LabelColumns(known, read, i, j, reviewed, label is not None, notes, node is not None)
 
 
 def _pair(

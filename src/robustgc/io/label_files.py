@@ -32,6 +32,7 @@ from robustgc.io.label_rows import (
     check_known,
     header_above,
     note_on_header,
+    notes_on_nodes,
 )
 from robustgc.io.named import NamedGraph, as_text, positions
 from robustgc.io.opening import InputError, check_file, kind
@@ -218,6 +219,7 @@ def attached(
         explain=lambda given: _why_unknown(table, place, given, graph),
         names=graph.names,
     )
+    notes += tuple(notes_on_nodes(table, graph.names))
     y = np.full(len(graph.names), None, dtype=object)
     for node, k in rows.items():
         y[node] = table.labels[k]

@@ -13,10 +13,11 @@ from robustgc.io.dialect import Dialect
 from robustgc.io.errors import InputError
 from robustgc.io.label_classes import FEW
 from robustgc.io.label_columns import LabelColumns
-from robustgc.io.named import near
+from robustgc.io.named import near, positions
 from robustgc.io.reasons import is_number, line_of
 from robustgc.quoting import listed, quoted, short
 
+_SOME = 1000  # rows from which it is told what a column holds
 _DECIMAL = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.I)
 _FRACTION = re.compile(r"[.,]\d*[1-9]|e-", re.I)
 
@@ -104,7 +105,7 @@ def check_known(
     if not lost.size:
         return []
     some = short(", ".join(short(cell(table.nodes, int(k))) for k in lost[:FEW]))
-    if names is not None and lost.size == 1:
+    if names is not None and names.dtype.kind not in "iu" and lost.size == 1:
         some += near(cell(table.nodes, int(lost[0])), names)
     text = f"{lost.size} of {many} labelled nodes are not in the graph"
     # Where most nodes are known, the others may well be of a larger table: nothing is explained.
@@ -160,6 +161,28 @@ def _check_fractions(table: LabelTable, given: NDArray[np.bool_]) -> None:
             f"{quoted(table.labels[k], 60)}, which are no classes. Name the column of the classes "
             f"with --label-column (label_column= in Python); --label-column {name} keeps this one."
         )
+
+
+def notes_on_nodes(table: LabelTable, names: NDArray[Any]) -> list[str]:
+    """Name another column that names nodes too, told from its first rows."""
+    columns, look = table.columns, table.layout
+    if columns is None or columns.node_by_user:
+        return []
+    rest = [
+        k
+        for k in range(len(columns.names))
+        if k not in (columns.node, columns.label, columns.reviewed)
+    ]
+    for k in rest:
+        cells = columns.read([k])[0][:_SOME].to_pylist() if look is None else look.fields(k)[:_SOME]
+        different = len(set(map(str, cells))) == len(cells) >= FEW
+        if different and (positions(cells, names) >= 0).all():
+            used, other = (quoted(columns.names[i], 40) for i in (columns.node, k))
+            return [
+                f"columns {used} and {other} of {table.where} both name nodes: {used} is used; "
+                f"--node-column {other} takes the other one (node_column= in Python)"
+            ]
+    return []
 
 
 def cell(nodes: Any, k: int) -> Any:
