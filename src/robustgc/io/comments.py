@@ -47,7 +47,7 @@ def settle_comments(
         return start, False
     rows = [_fields(line, mark) for line in lines[start.first :][:_ROWS] if line.strip()]
     last = above[-1]
-    fields = _fields(lines[last], mark)
+    fields = _fields(lines[last].rstrip(mark), mark)  # a comment in a sheet has empty cells beside
     if len(fields) == len(rows[0]):
         if fields[0] in ("#", "%") and mark != " ":
             said = _skipped(path, start, above[:-1], len(fields))

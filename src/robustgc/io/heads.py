@@ -71,8 +71,13 @@ def head(path: Path, dialect: Dialect) -> Head:
     start, complete = _bytes(path)
     encoding = dialect.encoding or encoding_of(start)
     lines = _lines(path, start, encoding, complete)
-    sheet = isinstance(path, InnerFile) and path.dialect is not None  # has no comments
-    rows = (k for k, line in enumerate(lines) if line.strip() and (sheet or not is_comment(line)))
+    # In a sheet, a comment is alone in its row.
+    sheet = isinstance(path, InnerFile) and path.dialect is not None
+    rows = (
+        k
+        for k, line in enumerate(lines)
+        if line.strip() and not (is_comment(line) and not (sheet and "\t" in line.strip()))
+    )
     first = next(rows, None)
     if first is None:
         raise _no_rows(path, lines)
