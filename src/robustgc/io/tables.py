@@ -12,10 +12,10 @@ import numpy as np
 
 from robustgc.io import limits
 from robustgc.io.decimals import decimal_of
-from robustgc.io.dialect import Dialect
+from robustgc.io.dialect import Dialect, delimiter_note
 from robustgc.io.headers import First, counts_rows, first_edge, first_row
 from robustgc.io.heads import SAMPLE, Head, head
-from robustgc.io.opening import InputError, one_space, opened, packed_size, whole
+from robustgc.io.opening import InputError, kind, one_space, opened, packed_size, whole
 from robustgc.io.reasons import explain, unfit
 from robustgc.quoting import listed, quoted, short
 
@@ -109,6 +109,8 @@ def layout(
     numbers, rows = _rows(path, start)
     names, rest = [field.strip() for field in rows[0]], rows[1:]
     decimal, notes = decimal_of(path, numbers, rows, start.delimiter, dialect.decimal)
+    if dialect.delimiter is None and start.lines[max(start.first - 1, 0)][:4] != "sep=":
+        notes += delimiter_note(start.lines[start.first :], kind(path), dialect.decimal)
     header = dialect.header if header is None else header
     if header is not None:
         first = First.KNOWN if header else First.ROW
