@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from robustgc.io import tables
+from robustgc.io.node_columns import check_nodes
 from robustgc.io.opening import InputError
 from robustgc.io.reasons import is_number
 from robustgc.quoting import listed, quoted
@@ -57,6 +58,8 @@ def columns(
     wanted: Wanted,
     index: int | None,
     sample: Callable[[int], list[str] | None],
+    *,
+    ordered: bool = False,
 ) -> Columns:
     """Choose the columns of a table of edges.
 
@@ -68,11 +71,13 @@ def columns(
         A column that only counts the rows.
     sample : callable
         Gives some fields of a column; None: they are neither numbers nor text.
+    ordered : bool
+        Whether the nodes come first by definition of the file.
 
     Raises
     ------
     InputError
-        A column is not there, or wanted twice.
+        A column is not there, or wanted twice; or those of the nodes are not plain.
     """
     free = [k for k in range(len(names)) if k != index]
     if sum(names[k].lower() != "weight" for k in free) < 2:
@@ -81,6 +86,10 @@ def columns(
     j = tables.column(names, wanted.target, TARGET, free[1] if i == free[0] else free[0])
     if i == j:
         raise InputError(f"source and target are both column {quoted(names[i])}; name two columns")
+    lower = {names[i].lower(), names[j].lower()}
+    usual = ordered or (lower & {*SOURCE} and lower & {*TARGET})
+    if wanted.source is wanted.target is None and not usual:
+        check_nodes(names, (i, j), free, sample)
     k = tables.column(names, wanted.weight, (), -1)
     if wanted.weight is None:
         others = [place for place in free if place not in (i, j)]

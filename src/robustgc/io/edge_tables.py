@@ -19,7 +19,7 @@ from robustgc.io.errors import TooLargeError
 from robustgc.io.headers import First, counts_rows, odd_one_out
 from robustgc.io.name_tables import NameTable
 from robustgc.io.named import NamedGraph
-from robustgc.io.opening import InputError, NoRowsError
+from robustgc.io.opening import InputError, NoRowsError, kind
 from robustgc.io.reasons import line_of
 from robustgc.quoting import listed, quoted, short
 
@@ -99,7 +99,8 @@ def _text_edges(
         )
     index = 0 if look.names and counts_rows(names[0], look.fields(0)) and len(names) > 2 else None
     try:
-        chosen = choose(names, wanted, index, look.fields)
+        ordered = kind(path) not in tables.TEXT  # as .edgelist
+        chosen = choose(names, wanted, index, look.fields, ordered=ordered)
     except InputError as error:
         raise InputError(f"{path}: {error}.") from None
     chunks, keep = _chunks(path, look, chosen)
@@ -248,6 +249,7 @@ def _sample(table: Any, k: int) -> list[str] | None:
 
     column = table.column(k)
     text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    text = text or pa.types.is_temporal(column.type)  # dates are told by their text
     if not (text or pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         return None
     return [str(value) for value in column.slice(0, _SOME).to_pylist()]
