@@ -201,7 +201,7 @@ WEIGHTS = {
     # table: (weight of a - b, what is said)
     "source,target,weight\na,b,2\nb,c,3\n": (2, ()),
     "source,target,Weight\na,b,2\nb,c,3\n": (2, ()),
-    "a,b,2\nb,c,3\n": (2, ()),
+    "a,b,2\nb,c,3\n": (2, ("column 3 is read as the weight (--weight NAME uses another)",)),
     "source,target,count\na,b,2\nb,c,3\n": (2, ("column 'count' is read as the weight",)),
     "source,target,type,Freq\na,b,x,2\nb,c,x,3\n": (
         2, ("column 'Freq' is read as the weight", "column 'type' is not used")),
@@ -216,6 +216,11 @@ WEIGHTS = {
         1, ("column 'column 3' is not used (--weight 'column 3' would be the weights)",)),
     "source,target,type,since\na,b,x,2001\nb,c,y,2002\n": (
         1, ("columns 'type', 'since' are not used (--weight 'since' would be the weights)",)),
+    "a,b,2001\nb,c,2002\n": (
+        1, ("column 'column 3' is not used (--weight 'column 3' would be the weights)",)),
+    "a,b,20240131\nb,c,20231201\n": (
+        1, ("column 'column 3' is not used (--weight 'column 3' would be the weights)",)),
+    "a,b,2001\nb,c,1802\n": (2001, ("column 3 is read as the weight (--weight NAME",)),
     "source,target,value\na,b,high\nb,c,low\n": (1, ("column 'value' is not used",)),
 }  # fmt: skip
 

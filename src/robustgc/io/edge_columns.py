@@ -24,6 +24,7 @@ _NO_WEIGHT = {
     "length", "cost",
 }  # fmt: skip
 _SECONDS = 8e8  # since 1970, in 1995: whole numbers from there on are times
+_YEAR = re.compile(r"(19\d\d|20\d\d|2100)((0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01]))?", re.A)
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -98,10 +99,10 @@ def columns(
     notes = [] if index is None or index in (i, j, k) else [
         f"column {index + 1} ({quoted(names[index])}) only counts the rows, and is not used"
     ]  # fmt: skip
-    if wanted.weight is None and k >= 0 and not _plain(names[k]):
-        notes.append(
-            f"column {quoted(names[k], 60)} is read as the weight (--weight NAME uses another)"
-        )
+    plain = k >= 0 and (names[k].lower() in ("weight", "weights") or ordered)
+    if wanted.weight is None and k >= 0 and not plain:
+        name = names[k] if _numbered(names[k]) else f"column {quoted(names[k], 60)}"
+        notes.append(f"{name} is read as the weight (--weight NAME uses another)")
     unused = [place for place in free if place not in (i, j, k)]
     usable = [place for place in unused if k < 0 and _numeric(sample(place))]
     if unused:
@@ -113,9 +114,9 @@ def columns(
     return Columns(i, j, k if k >= 0 else None, tuple(notes))
 
 
-def _plain(name: str) -> bool:
-    """Whether a column is called the weight, or has no name at all."""
-    return name.lower() in ("weight", "weights") or name.startswith("column ")
+def _numbered(name: str) -> bool:
+    """Whether a column has no name, only a number."""
+    return re.fullmatch(r"column \d+", name) is not None
 
 
 def _weight(
@@ -132,7 +133,7 @@ def _weight(
     for k in third:
         words = {word.lower() for word in _WORDS.findall(names[k])}
         if not words & _NO_WEIGHT and _numeric(fields := sample(k)):
-            return -1 if _times(fields) else k
+            return -1 if _times(fields) or (_numbered(names[k]) and _years(fields)) else k
     return -1
 
 
@@ -144,3 +145,8 @@ def _numeric(fields: list[str] | None) -> bool:
 
 def _times(fields: list[str] | None) -> bool:
     return all(field.isdecimal() and float(field) > _SECONDS for field in fields or ())
+
+
+def _years(fields: list[str] | None) -> bool:
+    """Whether all fields look like years, or days written as 20240131."""
+    return all(map(_YEAR.fullmatch, fields or ()))
