@@ -183,7 +183,20 @@ def _fields(where: str, line: str, mark: str) -> list[str]:
         raise InputError(
             f"{where}: a space before a double quote, which would be part of the text. Remove it."
         )
+    if '"' not in line and _single_quotes(fields):
+        raise InputError(
+            f"{where}: text in single quotes is cut at {quoted(mark)}: {quoted(line)}. Put it in "
+            "double quotes instead, which may hold what stands between fields."
+        )
     return fields
+
+
+def _single_quotes(fields: list[str]) -> bool:
+    """Whether a field opens a single quote, and a later one closes it."""
+    texts = [field.strip() for field in fields]
+    opening = [k for k, text in enumerate(texts) if text[:1] == "'" and "'" not in text[1:]]
+    closing = [k for k, text in enumerate(texts) if text[-1:] == "'" and "'" not in text[:-1]]
+    return bool(opening and closing) and opening[0] < closing[-1]
 
 
 def _same(chunk: Any) -> Any:
