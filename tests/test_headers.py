@@ -125,6 +125,17 @@ def test_one_known_word_may_be_a_node(tmp_path):
     assert set(read(tmp_path, "from,to\nor,not\nnot,to\n").names) == {"or", "not", "to"}
 
 
+def test_a_first_line_of_two_meanings_is_said(tmp_path):
+    words = read(tmp_path, "from,to\nor,not\nnot,to\n")
+    assert words.notes == (
+        "line 1 is read as a header, though 'to' is a node too (--no-header reads it as an edge)",
+    )
+    numbers = read(tmp_path, f"2019;2020\n{lines(KARATE)}")
+    assert numbers.notes == (
+        "line 1 is read as an edge: 2019, 2020; use --header if it names the columns",
+    )
+
+
 def test_a_second_header_is_refused_with_its_line(tmp_path):
     with pytest.raises(InputError, match=r"g.csv, line 4: the header 'source', 'target' once more"):
         read(tmp_path, "source,target\na,b\nb,c\nsource,target\nc,d\n")

@@ -20,7 +20,7 @@ from robustgc.io.headers import First, counts_rows, odd_one_out
 from robustgc.io.name_tables import NameTable
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, NoRowsError, kind
-from robustgc.io.reasons import line_of
+from robustgc.io.reasons import is_number, line_of
 from robustgc.quoting import listed, quoted, short
 
 _NUMBERED = re.compile(r"column \d+")  # what columns without a header are called
@@ -118,7 +118,10 @@ def _text_edges(
         del chunks, keep, found  # memory
         return _text_edges(path, look, wanted, rows, alone=False)
     look = replace(look, first=first)
-    return replace(found, notes=(*look.notes, *_first_notes(look), *chosen.notes))
+    said = _first_notes(look)
+    if dialect is None or dialect.header is None:
+        said += _word_notes(look, found, pair, wanted)
+    return replace(found, notes=(*look.notes, *said, *chosen.notes))
 
 
 def _layout(path: Path, wanted: Wanted, dialect: Dialect | None, *, alone: bool) -> tables.Layout:
@@ -193,6 +196,24 @@ def _first_notes(look: tables.Layout) -> tuple[str, ...]:
     if look.first is First.OPEN:
         line = f"line {look.skipped + 1} is read as an edge: {short(', '.join(look.sample[0]))}"
         return (f"{line}; use --header if it names the columns",)
+    return ()
+
+
+def _word_notes(
+    look: tables.Layout, edges: Edges, pair: tuple[str, str], wanted: Wanted
+) -> tuple[str, ...]:
+    """Say what the first line is where its words are nodes too, or its numbers the only ones."""
+    if isinstance(edges.names, np.ndarray) or wanted.any:
+        return ()
+    if look.first is First.KNOWN:
+        nodes = [name for name in pair if edges.names.index(name).as_py() >= 0]
+        line = f"line {look.skipped} is read as a header, though {listed(nodes)} is a node too"
+        return (f"{line} (--no-header reads it as an edge)",) if nodes else ()
+    numbers = [[is_number(field) for field in row[:2]] for row in look.sample[:_SOME]]
+    if look.first is First.ROW and len(numbers) > 2 and all(numbers[0]):
+        if not any(any(row) for row in numbers[1:]):
+            line = f"line {look.skipped + 1} is read as an edge: {short(', '.join(look.sample[0]))}"
+            return (f"{line}; use --header if it names the columns",)
     return ()
 
 
