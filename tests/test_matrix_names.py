@@ -35,3 +35,11 @@ def test_three_rows_of_three_are_asked_about(tmp_path):
         read(tmp_path, rows)
     assert len(read(tmp_path, rows, source="column 1", target="column 2").names) == 2
     assert read(tmp_path, [(0, 1, 0), (1, 0, 1), (0, 1, 0)]).n_edges == 2  # symmetric
+
+
+def test_an_empty_triangle_is_named_with_its_cure(tmp_path):
+    names = [f"m{k}" for k in range(34)]
+    lower = [[names[k], *row[:k], *[""] * (34 - k)] for k, row in enumerate(KARATE)]
+    with pytest.raises(InputError, match=r"one triangle of the matrix is empty.* --symmetrise max"):
+        read(tmp_path, [["", *names], *lower])
+    assert read(tmp_path, [["", *names], *lower], symmetrise="max").n_edges == 78

@@ -55,6 +55,12 @@ def graph(matrix: Matrix, symmetrise: str | None, where: str) -> NamedGraph:
     sources, targets = np.nonzero(W)
     if symmetrise is None:
         if (differ := np.triu(~np.isclose(W, W.T, rtol=1e-9, atol=0))).any():
+            if not (np.tril(W, -1).any() and np.triu(W, 1).any()):
+                raise InputError(
+                    f"{where}: one triangle of the matrix is empty, as where every edge is written "
+                    "once. Use --symmetrise max (symmetrise='max' in Python), which gives both "
+                    "directions the weight."
+                )
             i, j = (int(k) for k in np.argwhere(differ)[0])
             error = DirectedError(int(differ.sum()), (i, j), (W[i, j], W[j, i]))
             raise directed(error, names, where)
