@@ -27,7 +27,7 @@ def test_apostrophes_are_text(tmp_path):
     path = tmp_path / "g.csv"
     path.write_text("'t Hooft,O'Hara\nO'Hara,James'\nJames','t Hooft\n'a','b'\n'b','t Hooft\n")
     assert len(read_graph(path).names) == 5
-    path.write_text("\"'t Hooft\",\"James'\"\n")
+    path.write_text('"\'t Hooft","James\'"\n')
     assert set(read_graph(path).names) == {"'t Hooft", "James'"}
 
 

@@ -207,7 +207,8 @@ def _word_notes(
         return ()
     if look.first is First.KNOWN:
         nodes = [name for name in pair if edges.names.index(name).as_py() >= 0]
-        line = f"line {look.skipped} is read as a header, though {listed(nodes)} is a node too"
+        both = "are nodes" if len(nodes) > 1 else "is a node"
+        line = f"line {look.skipped} is read as a header, though {listed(nodes)} {both} too"
         return (f"{line} (--no-header reads it as an edge)",) if nodes else ()
     numbers = [[is_number(field) for field in row[:2]] for row in look.sample[:_SOME]]
     if look.first is First.ROW and len(numbers) > 2 and all(numbers[0]):
