@@ -125,6 +125,17 @@ def test_one_known_word_may_be_a_node(tmp_path):
     assert set(read(tmp_path, "from,to\nor,not\nnot,to\n").names) == {"or", "not", "to"}
 
 
+def test_a_first_line_of_two_meanings_is_said(tmp_path):
+    words = read(tmp_path, "from,to\nor,not\nnot,to\n")
+    assert words.notes == (
+        "line 1 is read as a header, though 'to' is a node too (--no-header reads it as an edge)",
+    )
+    numbers = read(tmp_path, f"2019;2020\n{lines(KARATE)}")
+    assert numbers.notes == (
+        "line 1 is read as an edge: 2019, 2020; use --header if it names the columns",
+    )
+
+
 def test_a_second_header_is_refused_with_its_line(tmp_path):
     with pytest.raises(InputError, match=r"g.csv, line 4: the header 'source', 'target' once more"):
         read(tmp_path, "source,target\na,b\nb,c\nsource,target\nc,d\n")
@@ -201,7 +212,7 @@ WEIGHTS = {
     # table: (weight of a - b, what is said)
     "source,target,weight\na,b,2\nb,c,3\n": (2, ()),
     "source,target,Weight\na,b,2\nb,c,3\n": (2, ()),
-    "a,b,2\nb,c,3\n": (2, ()),
+    "a,b,2\nb,c,3\n": (2, ("column 3 is read as the weight (--weight NAME uses another)",)),
     "source,target,count\na,b,2\nb,c,3\n": (2, ("column 'count' is read as the weight",)),
     "source,target,type,Freq\na,b,x,2\nb,c,x,3\n": (
         2, ("column 'Freq' is read as the weight", "column 'type' is not used")),
@@ -216,6 +227,11 @@ WEIGHTS = {
         1, ("column 'column 3' is not used (--weight 'column 3' would be the weights)",)),
     "source,target,type,since\na,b,x,2001\nb,c,y,2002\n": (
         1, ("columns 'type', 'since' are not used (--weight 'since' would be the weights)",)),
+    "a,b,2001\nb,c,2002\n": (
+        1, ("column 'column 3' is not used (--weight 'column 3' would be the weights)",)),
+    "a,b,20240131\nb,c,20231201\n": (
+        1, ("column 'column 3' is not used (--weight 'column 3' would be the weights)",)),
+    "a,b,2001\nb,c,1802\n": (2001, ("column 3 is read as the weight (--weight NAME",)),
     "source,target,value\na,b,high\nb,c,low\n": (1, ("column 'value' is not used",)),
 }  # fmt: skip
 

@@ -33,4 +33,6 @@ def convert(
         for note in known.notes:
             shared.say(f"note: {note}", quiet)
         write_graph(known, out, excel=excel)
-        shared.say(f"{len(known.names)} nodes and {known.n_edges} edges are in {out}.", quiet)
+        nodes, edges = len(known.names), known.n_edges
+        count = f"{nodes} node{'s' * (nodes != 1)} and {edges} edge{'s' * (edges != 1)}"
+        shared.say(f"{count} are in {out}.", quiet)

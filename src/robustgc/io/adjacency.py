@@ -55,6 +55,12 @@ def graph(matrix: Matrix, symmetrise: str | None, where: str) -> NamedGraph:
     sources, targets = np.nonzero(W)
     if symmetrise is None:
         if (differ := np.triu(~np.isclose(W, W.T, rtol=1e-9, atol=0))).any():
+            if not (np.tril(W, -1).any() and np.triu(W, 1).any()):
+                raise InputError(
+                    f"{where}: one triangle of the matrix is empty, as where every edge is written "
+                    "once. Use --symmetrise max (symmetrise='max' in Python), which gives both "
+                    "directions the weight."
+                )
             i, j = (int(k) for k in np.argwhere(differ)[0])
             error = DirectedError(int(differ.sum()), (i, j), (W[i, j], W[j, i]))
             raise directed(error, names, where)
@@ -114,6 +120,7 @@ def of_text(path: Path, look: tables.Layout, header: bool | None = None) -> Matr
 
     shape = (None if header is False else _named(look)) or _square(look)
     if shape is None:
+        _refuse_three(path, look)
         return None
     types: dict[int, Any] = {0: pa.string()} if shape.start else {}
     types |= {k: pa.float64() for k in range(shape.start, shape.look.width)}
@@ -167,7 +174,12 @@ def _square(look: tables.Layout) -> _Shape | None:
     names, rows = look.names, look.sample
     if names is not None and any(name.lower() in HEADER for name in names):
         return None
-    start = int(names is not None and counts_rows(names[0], look.fields(0)))
+    if names is None and len(rows) > 1 and _counting([field.strip() for field in rows[0]]):
+        names, rows = tuple(field.strip() for field in rows[0][: look.width]), rows[1:]
+        look = replace(look, names=names, skipped=look.skipped + 1, sample=rows)
+    labels = look.fields(0)
+    named = names is None and len(set(labels)) == len(rows) and not any(map(is_number, labels))
+    start = int(named or (names is not None and counts_rows(names[0], labels)))
     count = look.width - start
     if count < 3 or len(rows) > count or (look.complete and len(rows) != count):
         return None
@@ -177,7 +189,26 @@ def _square(look: tables.Layout) -> _Shape | None:
         W = [[_value(x, look.decimal) for x in row[start : look.width]] for row in rows]
         if not _likely(np.array(W)):
             return None
+    if named:
+        return _Shape(labels, 1, False, look) if look.complete else None
     return _Shape(None if names is None else list(names[start:]), start, False, look)
+
+
+def _counting(names: list[str]) -> bool:
+    """Whether names are 0, 1, 2, ... or 1, 2, 3, ..., as programs number columns."""
+    return any(names == [str(k + start) for k in range(len(names))] for start in (0, 1))
+
+
+def _refuse_three(path: Path, look: tables.Layout) -> None:
+    """Refuse three rows of three 0 or 1, which are three edges or a matrix with directions."""
+    fields = {field.strip() for row in look.sample for field in row}
+    square = look.complete and [len(row) for row in look.sample] == [3, 3, 3]
+    if look.names is None and square and fields <= {"0", "1"}:
+        raise InputError(
+            f"{path}: three rows of three 0 or 1 may be an adjacency matrix or three edges with "
+            "weights. If they are edges, use --source 'column 1' --target 'column 2' (source= and "
+            "target= in Python); for a matrix put the names of the nodes above and before it."
+        )
 
 
 def _value(field: str, decimal: str) -> float:

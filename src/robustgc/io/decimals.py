@@ -9,6 +9,7 @@ from robustgc.quoting import quoted
 
 _GROUPS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+|[+-]?\d{1,3}(,\d{3})+\.\d+", re.A)
 _THREE = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.A)  # 1,234: a fraction, or above a thousand
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}", re.A)
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "-")
 SECONDS = 8e8  # since 1970, in 1995: whole numbers from there on are times
 NOTE = "numbers are read with a decimal comma (--decimal . reads them with a point)"
@@ -32,8 +33,8 @@ def decimal_of(
     Raises
     ------
     InputError
-        There are points and commas, or commas that may stand between thousands; or commas that
-        the user calls decimal, but that stand between fields.
+        There are points and commas, or marks that may stand between thousands; or commas that the
+        user calls decimal, but that stand between fields.
     """
     inside = any("," in field for row in rows for field in row)  # in quotes, if it is a delimiter
     if decimal == "," == delimiter and not inside:
@@ -41,7 +42,8 @@ def decimal_of(
             f"{path}, line {lines[0]}: commas stand between its fields, so numbers have none. "
             "Leave out --decimal, or put numbers in double quotes, or another mark between fields."
         )
-    if decimal is not None or not inside:
+    thousands = delimiter == ";" and any("." in field for row in rows for field in row)
+    if decimal is not None or not (inside or thousands):
         return decimal or ".", ()
     places = range(max(map(len, rows)))
     columns = [[(n, row[k].strip()) for n, row in zip(lines, rows, strict=True) if len(row) > k]
@@ -49,6 +51,8 @@ def decimal_of(
     fields = [field for column in columns for field in _numbers(column)]
     commas = [(n, text) for n, text in fields if "," in text]
     if not commas:
+        if thousands:
+            _refuse_thousands(path, columns)
         return ".", ()
     _refuse_open(path, fields, commas)
     return ",", (NOTE,)
@@ -71,6 +75,20 @@ def refuse_cut_numbers(path: Path, line: int, whole: list[str], decimals: list[s
         "between the fields; if these are two columns, add a header line, or name the columns with "
         "--source 'column 1' --target 'column 2', and perhaps --weight 'column 3'."
     )
+
+
+def _refuse_thousands(path: Path, columns: list[list[tuple[int, str]]]) -> None:
+    """Refuse points that may stand between thousands, as where commas are decimal."""
+    for column in map(_numbers, columns):
+        points = [(n, text) for n, text in column if "." in text]
+        if points and all(_THOUSANDS.fullmatch(text) for _, text in points):
+            line, text = points[0]
+            raise InputError(
+                f"{path}, line {line}: {quoted(text)} may be {text} or {text.replace('.', '')}, as "
+                "semicolons between fields often go with decimal commas. Use --decimal . (decimal= "
+                "in Python) if it is the former; else write numbers without marks between "
+                "thousands."
+            )
 
 
 def _numbers(column: list[tuple[int, str]]) -> list[tuple[int, str]]:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from robustgc.io.errors import InputError
 from robustgc.quoting import quoted
@@ -134,39 +134,83 @@ def encoding_note(encoding: str, path: Path) -> tuple[str, ...]:
 def delimiter_of(lines: list[str], ending: str, decimal: str | None = None) -> str:
     """Tell from the first rows what stands between fields; a space means any number of them.
 
-    It is what gives most rows the same number of fields, two or more; fields in double quotes may
-    hold any of them. Where several do, tabs come first and spaces last; of the others commas that
-    are all decimal, or before a space, give way, and then the most fields decide.
+    It is what gives most rows the same number of fields, two or more, and cuts no field in double
+    quotes, which may hold any of them. Where several do, tabs come first and spaces last; of the
+    others those that cut the first row, perhaps a header, as the rest, then commas that are all
+    decimal, or before a space, give way, and then the most fields decide.
     """
+    return _delimiters(lines, ending, decimal)[0]
+
+
+def delimiter_note(lines: list[str], ending: str, decimal: str | None = None) -> tuple[str, ...]:
+    """Say which delimiter was taken, where another cuts the rows as well."""
+    mark, *others = _delimiters(lines, ending, decimal)
+    if not others:
+        return ()
+    return (
+        f"fields are cut at {quoted(mark)}, though {quoted(others[0])} would do as well "
+        f"(--delimiter {quoted(others[0])} cuts them there)",
+    )
+
+
+def _delimiters(lines: list[str], ending: str, decimal: str | None) -> list[str]:
+    """Return the likely delimiters, the best of them first."""
     if ending in (".tsv", ".tab"):
-        return "\t"
+        return ["\t"]
     rows = [line.strip(" \r") for line in lines if line.strip()][:_ROWS]
-    found = {mark: _regular(rows, mark) for mark in MARKS if mark != decimal}
-    best = max(share for share, _ in found.values())
+    kinds = {mark: _regular(rows, mark) for mark in MARKS if mark != decimal}
+    least = min((kind.cuts for kind in kinds.values() if kind.width > 1), default=0)
+    kinds = {mark: kind for mark, kind in kinds.items() if kind.cuts <= least}
+    best = max((kind.share for kind in kinds.values()), default=0)
     if best == 0:
-        return ","
-    likely = [mark for mark, (share, _) in found.items() if share >= _NEARLY * best]
+        return [","]
+    likely = [mark for mark, kind in kinds.items() if kind.share >= _NEARLY * best]
     if "\t" in likely or len(likely) == 1:
-        return likely[0]
+        return likely[:1]
     likely = [mark for mark in likely if mark != " "]
+    likely = [mark for mark in likely if kinds[mark].first] or likely
     if len(likely) > 1 and 2 * sum(map(bool, map(_PLAIN_COMMA.search, rows))) < len(rows):
         likely = [mark for mark in likely if mark != ","]
-    return max(likely, key=lambda mark: found[mark][1])  # the first of several
+    return sorted(likely, key=lambda mark: -kinds[mark].width)  # the first of several
 
 
-def _regular(rows: list[str], mark: str) -> tuple[float, int]:
-    """Return the share of rows with the usual number of fields, and that number."""
+class _Regular(NamedTuple):
+    """How a delimiter cuts rows.
+
+    Attributes
+    ----------
+    share : float
+        Of the rows with the usual number of fields.
+    width : int
+        That number.
+    first : bool
+        Whether the first row has it too.
+    cuts : int
+        Rows with a double quote that is left open in a field, as its text is cut.
+    """
+
+    share: float
+    width: int
+    first: bool = False
+    cuts: int = 0
+
+
+def _regular(rows: list[str], mark: str) -> _Regular:
+    """Cut rows at a delimiter."""
     if not any(mark in row for row in rows):
-        return 0.0, 1
+        return _Regular(0.0, 1)
     if mark == " ":
         rows = [re.sub(r"[ \t]+", " ", row) for row in rows]
     try:
-        counts = Counter(len(fields) for fields in csv.reader(rows, delimiter=mark))
+        cut = list(csv.reader(rows, delimiter=mark))
     except csv.Error:  # a field that is too long, or a NUL: told later, with its line
-        counts = Counter(row.count(mark) + 1 for row in rows)
+        cut = [row.split(mark) for row in rows]
+    counts = Counter(map(len, cut))
     width, number = max(counts.items(), key=lambda item: (item[1], item[0]))
     share = number / counts.total()
-    return (share if width > 1 else 0.01 * (1 - share)), width  # better than a mark that is nowhere
+    open_ = sum(any(field.count('"') % 2 for field in fields) for fields in cut)
+    share = share if width > 1 else 0.01 * (1 - share)  # better than a mark that is nowhere
+    return _Regular(share, width, len(cut[0]) == width, open_)
 
 
 class Recoded(io.RawIOBase):

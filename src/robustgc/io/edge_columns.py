@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from robustgc.io import tables
 from robustgc.io.decimals import SECONDS
+from robustgc.io.node_columns import check_nodes
 from robustgc.io.opening import InputError
 from robustgc.io.reasons import is_number
 from robustgc.quoting import listed, quoted
@@ -23,6 +24,7 @@ _NO_WEIGHT = {
     "label", "class", "category", "group", "id", "index", "key", "sign", "distance", "dist",
     "length", "cost",
 }  # fmt: skip
+_YEAR = re.compile(r"(19\d\d|20\d\d|2100)((0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01]))?", re.A)
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -57,6 +59,8 @@ def columns(
     wanted: Wanted,
     index: int | None,
     sample: Callable[[int], list[str] | None],
+    *,
+    ordered: bool = False,
 ) -> Columns:
     """Choose the columns of a table of edges.
 
@@ -68,11 +72,13 @@ def columns(
         A column that only counts the rows.
     sample : callable
         Gives some fields of a column; None: they are neither numbers nor text.
+    ordered : bool
+        Whether the nodes come first by definition of the file.
 
     Raises
     ------
     InputError
-        A column is not there, or wanted twice.
+        A column is not there, or wanted twice; or those of the nodes are not plain.
     """
     free = [k for k in range(len(names)) if k != index]
     if sum(names[k].lower() != "weight" for k in free) < 2:
@@ -81,6 +87,10 @@ def columns(
     j = tables.column(names, wanted.target, TARGET, free[1] if i == free[0] else free[0])
     if i == j:
         raise InputError(f"source and target are both column {quoted(names[i])}; name two columns")
+    lower = {names[i].lower(), names[j].lower()}
+    usual = ordered or (lower & {*SOURCE} and lower & {*TARGET})
+    if wanted.source is wanted.target is None and not usual:
+        check_nodes(names, (i, j), free, sample)
     k = tables.column(names, wanted.weight, (), -1)
     if wanted.weight is None:
         others = [place for place in free if place not in (i, j)]
@@ -89,10 +99,10 @@ def columns(
     notes = [] if index is None or index in (i, j, k) else [
         f"column {index + 1} ({quoted(names[index])}) only counts the rows, and is not used"
     ]  # fmt: skip
-    if wanted.weight is None and k >= 0 and not _plain(names[k]):
-        notes.append(
-            f"column {quoted(names[k], 60)} is read as the weight (--weight NAME uses another)"
-        )
+    plain = k >= 0 and (names[k].lower() in ("weight", "weights") or ordered)
+    if wanted.weight is None and k >= 0 and not plain:
+        name = names[k] if _numbered(names[k]) else f"column {quoted(names[k], 60)}"
+        notes.append(f"{name} is read as the weight (--weight NAME uses another)")
     unused = [place for place in free if place not in (i, j, k)]
     usable = [place for place in unused if k < 0 and _numeric(sample(place))]
     if unused:
@@ -104,9 +114,9 @@ def columns(
     return Columns(i, j, k if k >= 0 else None, tuple(notes))
 
 
-def _plain(name: str) -> bool:
-    """Whether a column is called the weight, or has no name at all."""
-    return name.lower() in ("weight", "weights") or name.startswith("column ")
+def _numbered(name: str) -> bool:
+    """Whether a column has no name, only a number."""
+    return re.fullmatch(r"column \d+", name) is not None
 
 
 def _weight(
@@ -123,7 +133,7 @@ def _weight(
     for k in third:
         words = {word.lower() for word in _WORDS.findall(names[k])}
         if not words & _NO_WEIGHT and _numeric(fields := sample(k)):
-            return -1 if _times(fields) else k
+            return -1 if _times(fields) or (_numbered(names[k]) and _years(fields)) else k
     return -1
 
 
@@ -135,3 +145,8 @@ def _numeric(fields: list[str] | None) -> bool:
 
 def _times(fields: list[str] | None) -> bool:
     return all(field.isdecimal() and float(field) >= SECONDS for field in fields or ())
+
+
+def _years(fields: list[str] | None) -> bool:
+    """Whether all fields look like years, or days written as 20240131."""
+    return all(map(_YEAR.fullmatch, fields or ()))

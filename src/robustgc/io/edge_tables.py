@@ -20,8 +20,8 @@ from robustgc.io.errors import TooLargeError
 from robustgc.io.headers import First, counts_rows, odd_one_out
 from robustgc.io.name_tables import NameTable
 from robustgc.io.named import NamedGraph
-from robustgc.io.opening import InputError, NoRowsError
-from robustgc.io.reasons import line_of
+from robustgc.io.opening import InputError, NoRowsError, kind
+from robustgc.io.reasons import is_number, line_of
 from robustgc.quoting import listed, quoted, short
 
 _NUMBERED = re.compile(r"column \d+")  # what columns without a header are called
@@ -122,7 +122,8 @@ def _text_edges(
         refuse_cut_numbers(path, look.skipped + 1, look.fields(2), look.fields(3))
     index = 0 if look.names and counts_rows(names[0], look.fields(0)) and len(names) > 2 else None
     try:
-        chosen = choose(names, wanted, index, look.fields)
+        ordered = kind(path) not in tables.TEXT  # as .edgelist
+        chosen = choose(names, wanted, index, look.fields, ordered=ordered)
     except InputError as error:
         raise InputError(f"{path}: {error}.") from None
     chunks, keep = _chunks(path, look, chosen)
@@ -140,7 +141,10 @@ def _text_edges(
         del chunks, keep, found  # memory
         return _text_edges(path, look, wanted, rows, alone=False)
     look = replace(look, first=first)
-    return replace(found, notes=(*look.notes, *_first_notes(look), *chosen.notes))
+    said = _first_notes(look)
+    if dialect is None or dialect.header is None:
+        said += _word_notes(look, found, pair, wanted)
+    return replace(found, notes=(*look.notes, *said, *chosen.notes))
 
 
 def _layout(path: Path, wanted: Wanted, dialect: Dialect | None, *, alone: bool) -> tables.Layout:
@@ -218,6 +222,25 @@ def _first_notes(look: tables.Layout) -> tuple[str, ...]:
     return ()
 
 
+def _word_notes(
+    look: tables.Layout, edges: Edges, pair: tuple[str, str], wanted: Wanted
+) -> tuple[str, ...]:
+    """Say what the first line is where its words are nodes too, or its numbers the only ones."""
+    if isinstance(edges.names, np.ndarray) or wanted.any:
+        return ()
+    if look.first is First.KNOWN:
+        nodes = [name for name in pair if edges.names.index(name).as_py() >= 0]
+        both = "are nodes" if len(nodes) > 1 else "is a node"
+        line = f"line {look.skipped} is read as a header, though {listed(nodes)} {both} too"
+        return (f"{line} (--no-header reads it as an edge)",) if nodes else ()
+    numbers = [[is_number(field) for field in row[:2]] for row in look.sample[:_SOME]]
+    if look.first is First.ROW and len(numbers) > 2 and all(numbers[0]):
+        if not any(any(row) for row in numbers[1:]):
+            line = f"line {look.skipped + 1} is read as an edge: {short(', '.join(look.sample[0]))}"
+            return (f"{line}; use --header if it names the columns",)
+    return ()
+
+
 def arrow_edges(table: Any, where: str, **columns: str | None) -> Edges:
     """Read the edges of an Arrow table; `columns` are those that the user has named."""
     import pyarrow as pa
@@ -271,6 +294,7 @@ def _sample(table: Any, k: int) -> list[str] | None:
 
     column = table.column(k)
     text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    text = text or pa.types.is_temporal(column.type)  # dates are told by their text
     if not (text or pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         return None
     return [str(value) for value in column.slice(0, _SOME).to_pylist()]

@@ -76,7 +76,7 @@ def unfit(line: str, mark: str) -> str:
     """Say why a line is no row of a table before it is cut into fields; nothing: it may be one."""
     if (place := line.find("\0")) >= 0:
         return (
-            f"a NUL byte, the {place + 1}. letter of the line: this is no text, or UTF-16, or "
+            f"a NUL byte, letter {place + 1} of the line: this is no text, or UTF-16, or "
             "damaged. Save the file as UTF-8."
         )
     if len(line) <= csv.field_size_limit():
@@ -102,7 +102,8 @@ def _wrong(line: str, look: "Layout", types: dict[int, Any], first: bool) -> str
     except csv.Error:
         return (
             f"a double quote opens and does not close, or text stands beside it: {quoted(line)}. "
-            "Close it; a quote that belongs to the text is written twice, in a field in quotes."
+            "Close it; a quote that belongs to the text is written twice, in a field in quotes. "
+            "Fields over several lines are not read: replace the line break."
         )
     if reason := _extra(fields, look):
         return reason

@@ -13,10 +13,10 @@ import numpy as np
 from robustgc.io import limits
 from robustgc.io.comments import settle_comments
 from robustgc.io.decimals import decimal_of
-from robustgc.io.dialect import Dialect
+from robustgc.io.dialect import Dialect, delimiter_note
 from robustgc.io.headers import First, counts_rows, first_edge, first_row
 from robustgc.io.heads import SAMPLE, Head, head
-from robustgc.io.opening import InputError, one_space, opened, packed_size, whole
+from robustgc.io.opening import InputError, kind, one_space, opened, packed_size, whole
 from robustgc.io.reasons import explain, unfit
 from robustgc.quoting import listed, quoted, short
 
@@ -111,6 +111,8 @@ def layout(
     numbers, rows = _rows(path, start)
     names, rest = [field.strip() for field in rows[0]], rows[1:]
     decimal, notes = decimal_of(path, numbers, rows, start.delimiter, dialect.decimal)
+    if dialect.delimiter is None and start.lines[max(start.first - 1, 0)][:4] != "sep=":
+        notes += delimiter_note(start.lines[start.first :], kind(path), dialect.decimal)
     header = True if above else header
     if header is not None:
         first = First.KNOWN if header else First.ROW
@@ -183,7 +185,20 @@ def _fields(where: str, line: str, mark: str) -> list[str]:
         raise InputError(
             f"{where}: a space before a double quote, which would be part of the text. Remove it."
         )
+    if '"' not in line and _single_quotes(fields):
+        raise InputError(
+            f"{where}: text in single quotes is cut at {quoted(mark)}: {quoted(line)}. Put it in "
+            "double quotes instead, which may hold what stands between fields."
+        )
     return fields
+
+
+def _single_quotes(fields: list[str]) -> bool:
+    """Whether a field opens a single quote, and a later one closes it."""
+    texts = [field.strip() for field in fields]
+    opening = [k for k, text in enumerate(texts) if text[:1] == "'" and "'" not in text[1:]]
+    closing = [k for k, text in enumerate(texts) if text[-1:] == "'" and "'" not in text[:-1]]
+    return bool(opening and closing) and opening[0] < closing[-1]
 
 
 def _same(chunk: Any) -> Any:
