@@ -151,7 +151,9 @@ def _check_fractions(table: LabelTable, given: NDArray[np.bool_]) -> None:
         return
     rows = np.flatnonzero(given).tolist()
     texts = [table.labels[k] for k in rows]
-    if not all(isinstance(text, str) and _DECIMAL.fullmatch(text.strip()) for text in set(texts)):
+    if not all(isinstance(text, str) for text in texts):  # other kinds are checked elsewhere
+        return
+    if not all(_DECIMAL.fullmatch(text.strip()) for text in set(texts)):
         return
     k = next((k for k, text in zip(rows, texts, strict=True) if _FRACTION.search(text)), None)
     if k is not None:
