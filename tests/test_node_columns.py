@@ -107,7 +107,7 @@ READ = {
     "ratings of numbers": [(f"u{k % 9}", k % 7 + 1, k % 5 + 1) for k in range(60)],
     "numbers": [(k % 9 + 100, k % 7 + 1, k % 5 + 1) for k in range(60)],
     "classes of nodes": [(f"g{k}", f"h{k % 50}", "xy"[k % 2], "xy"[k % 3 // 2]) for k in range(60)],
-    "far apart": [(k * 7919 % 10**7, k * 104729 % 10**7, k % 5 + 1, k % 12) for k in range(1, 3000)],
+    "far apart": [(7919 * k % 10**7, 104729 * k % 10**7, k % 5 + 1, k % 9) for k in range(1, 3000)],
     "a star": [("hub", f"x{k}", k % 4 + 1) for k in range(30)],
     "a path": [(k, k + 1, k % 3 + 1) for k in range(1, 30)],
 }
