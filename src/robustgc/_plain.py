@@ -57,7 +57,7 @@ def diagonal(indptr: Any, indices: Any, data: Any, out: Any, a: int, b: int) -> 
     out[i[i == j]] = w[i == j]
 
 
-def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _scrambled_bits(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -69,9 +69,9 @@ def asymmetry(indptr: Any, indices: Any, bits: Any, first: int, found: Any, a: i
     part = slice(int(indptr[a]), int(indptr[b]))
     j = indices[part].astype(np.uint64)
     low, high = np.minimum(row, j), np.maximum(row, j)
-    h = _mixed(_mixed(low * np.uint64(0x9E3779B97F4A7C15) + high) + np.uint64(1))
+    h = _scrambled_bits(_scrambled_bits(low * np.uint64(0x9E3779B97F4A7C15) + high) + np.uint64(1))
     if bits is not None:
-        h = _mixed(h ^ bits[part])
+        h = _scrambled_bits(h ^ bits[part])
     found[0] = (h * (j > row) - h * (j < row)).sum(dtype=np.uint64)  # arrays wrap around unwarned
 
 

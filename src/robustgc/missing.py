@@ -73,7 +73,7 @@ def find_missing(values: Iterable[Any], unlabelled: Any = None) -> Missing:
     codes = np.array([places.setdefault(_key(cell), len(places)) for cell in values], dtype=int)
     distinct = np.empty(len(places), dtype=object)
     distinct[:] = [cell for _, cell in places]
-    mask, by_marker, texts = _judged(distinct, unlabelled)
+    mask, by_marker, texts = _missing_cells(distinct, unlabelled)
     cells = np.bincount(codes, minlength=len(places))
     counts: Counter[str] = Counter()
     for k in np.flatnonzero(by_marker).tolist():
@@ -90,7 +90,7 @@ def _key(cell: Any) -> tuple[type, Any]:
     return type(cell), cell
 
 
-def _judged(
+def _missing_cells(
     cells: NDArray[np.object_], unlabelled: Any
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], list[str | None]]:
     """Return which cells are empty, which say so by a marker, and what each says."""

@@ -155,7 +155,7 @@ def kind_of(fields: Iterable[str]) -> str:
     return "number" if 2 * numbers >= len(some) else "text"
 
 
-def _held(column: Any) -> Any:
+def _value_type(column: Any) -> Any:
     """Return the Arrow type of the values, also where each is stored once."""
     import pyarrow as pa
 
@@ -166,7 +166,7 @@ def kind_in_arrow(column: Any) -> str:
     """Say the same of a column of an Arrow table."""
     import pyarrow as pa
 
-    kind = _held(column)
+    kind = _value_type(column)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return kind_of(field for field in column[:_LOOKED_AT].to_pylist() if field is not None)
     plain = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
@@ -213,7 +213,7 @@ class Table:
         index = [k for k in columns if self.kinds[k] != "text" and self._is_index(k)]
         out = {*text, *index}
         if len(out) == len(columns):
-            held = [f"{quoted(self.names[k])} holds {_held(self.values[k])}" for k in text]
+            held = [f"{quoted(self.names[k])} holds {_value_type(self.values[k])}" for k in text]
             held += [f"{quoted(self.names[k])} numbers the rows" for k in index]
             raise InputError(
                 f"{self.where}: there is no column with numbers to compare points by; column "
@@ -226,7 +226,7 @@ class Table:
         import pyarrow as pa
 
         column, kind = self.values[k], self.kinds[k]
-        column = column.cast(_held(column))
+        column = column.cast(_value_type(column))
         try:
             if kind == "boolean" and not pa.types.is_boolean(column.type):
                 return self._truths(k, column.to_pylist())
