@@ -24,7 +24,9 @@ Edges = Annotated[
 Labels = Annotated[
     str | None,
     typer.Option(
-        "--labels", "-l", help="A table (node, label), or the name of a node attribute of EDGES."
+        "--labels",
+        "-l",
+        help="A table (node, label), or the name of an attribute of EDGES or a column of POINTS.",
     ),
 ]
 Source = Annotated[

@@ -13,11 +13,10 @@ from robustgc.io.edge_attributes import attribute_columns
 from robustgc.io.named import NamedGraph
 from robustgc.io.network_files import OBJECTS, not_utf8
 from robustgc.io.opening import InputError, opened, whole
-from robustgc.io.tables import SAMPLE
+from robustgc.io.tables import INTEGER, SAMPLE
 from robustgc.quoting import quoted
 
 _DATA = re.compile(r"(\S+)\s+(\S+)\s+(\{.*\})\s*")
-_WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 
 
 def read_edge_list(
@@ -102,6 +101,6 @@ def _numbers(
     names: list[Any], pairs: list[tuple[Any, Any]]
 ) -> tuple[list[Any], list[tuple[Any, Any]]]:
     """Return whole numbers where every name is one, written the usual way, as tables have them."""
-    if not all(map(_WHOLE.fullmatch, names)):
+    if not all(map(INTEGER.fullmatch, names)):
         return names, pairs
     return list(map(int, names)), [(int(u), int(v)) for u, v in pairs]
