@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from robustgc.blocked import GaussianOperator, gaussian
+from robustgc.blocked import GaussianOperator, gaussian, gaussian_points
 from robustgc.neighbours import approximate, approximates
 from robustgc.points import Points, k_smallest
 from robustgc.quoting import quoted
@@ -105,7 +105,7 @@ class Gaussian(Affinity):
 
     @cached_property
     def _points(self) -> Points:
-        return Points(self.X)
+        return gaussian_points(self.X, self.sigma, self.scale)
 
     def _kernel(self, A: Any) -> Array:
         return gaussian(A, self._points.X, self._points.unit, self.sigma, self.scale)
@@ -202,7 +202,7 @@ class Kernel(Affinity):
     def rows(self, X_new: Any) -> tuple[Weights, Array]:
         """Return the function's values between new and fitted points."""
         K = _in_unit(_checked_rows(self._matrix(X_new, self.X)), self._unit)
-        return K, np.asarray(self._matrix(X_new, X_new).diagonal(), dtype=float) / self._unit
+        return K, _in_unit(_checked_rows(self._matrix(X_new, X_new).diagonal()), self._unit)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterator
 from copy import copy
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,12 @@ ROWS = 2048  # rows and columns of a block: 32 MB
 def gaussian(A: Any, B: Any, unit: float, sigma: float, scale: float) -> Array:
     """Return ``exp(-|a - b|^2 / (scale sigma^2))`` for points from `Points` and their unit.
 
-    Squared distances come from a matrix product where ``sigma`` is not much smaller than the
+    Squared distances come from a matrix product where the kernel is not much narrower than the
     extent of the data, else from differences: they are exact where the kernel needs it.
     """
     sparse = sp.issparse(A) or sp.issparse(B)
-    wide = not sparse and sigma > 1e-2 * unit
+    width = sigma * sqrt(scale)
+    wide = not sparse and width > 1e-2 * unit
     if wide:
         K = squared_distances(A, B)[0]
     else:
@@ -36,7 +38,7 @@ def gaussian(A: Any, B: Any, unit: float, sigma: float, scale: float) -> Array:
         part = K[a:b]
         with np.errstate(over="ignore"):  # so far apart that the weight is 0
             if wide:
-                part *= (unit / sigma) ** 2 / -scale
+                part *= -((unit / width) ** 2)
             else:
                 part[:] = part if sparse else cdist(A[a:b], B)
                 part *= unit
@@ -46,6 +48,11 @@ def gaussian(A: Any, B: Any, unit: float, sigma: float, scale: float) -> Array:
 
     parallel.run(fill, parallel.even_rows(len(K), parallel.n_threads()))
     return np.asarray(K)
+
+
+def gaussian_points(X: Any, sigma: float, scale: float) -> Points:
+    """Return points in a unit in which the width of the kernel is within double precision too."""
+    return Points(X, least=min(1e-50 * sigma * sqrt(scale), 1e250))
 
 
 class GaussianOperator(Operator):
@@ -72,7 +79,7 @@ class GaussianOperator(Operator):
     """
 
     def __init__(self, X: Any, sigma: float, scale: float = 2.0, self_loops: bool = True) -> None:
-        points = Points(X)
+        points = gaussian_points(X, sigma, scale)
         self._X, self._unit = points.X, points.unit
         self._sigma, self._scale, self._loop = sigma, scale, float(self_loops)
         self._degrees: Array | None = None

@@ -13,10 +13,18 @@ from robustgc.weights import Array
 
 EPS = float(np.finfo(float).eps)
 BLOCK = 2**22  # values of a temporary array: 32 MB
+FAR = 1e100  # from here on all fitted points are equally far, and squares do not overflow yet
 
 
 class Points:
     """Points moved to their mean and scaled to 1.
+
+    Parameters
+    ----------
+    X : array or sparse array, shape (N, dimensions)
+    least : float
+        What a distance of 1 is to be at least: points so near each other that a kernel of great
+        width cannot tell them apart become smaller than 1.
 
     Attributes
     ----------
@@ -26,7 +34,7 @@ class Points:
         What a distance of 1 between them was before.
     """
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, least: float = 0.0) -> None:
         largest = float(abs(X).max()) if min(X.shape) else 0.0
         # Sums of huge coordinates overflow; a power of two takes nothing from them.
         self._factor = 2.0**-1000 if largest > 1e250 else 1.0
@@ -38,15 +46,27 @@ class Points:
                 f"The points reach {largest:.3g}: distances between them are beyond what double "
                 "precision can hold. Divide all coordinates by 1e10; their unit does not matter."
             )
+        self._size = max(self._size, least * self._factor)
         self.unit = self._size / self._factor
         self.X = self._scaled(X)
 
     def moved(self, X: Any) -> Any:
-        """Move and scale other points in the same way."""
-        return self._scaled(X if self._factor == 1 else X * self._factor)
+        """Move and scale other points in the same way; those beyond `FAR` stay there.
+
+        They keep their direction. Nothing that is told from distances depends on how far beyond
+        they are.
+        """
+        X = X if self._factor == 1 else X * self._factor
+        if sp.issparse(X):
+            peaks = np.repeat(_peaks(X), np.diff(X.indptr))
+            return _with_data(X, _within(X.data, peaks, self._size))
+        X = X - self._centre
+        return _within(X, _peaks(X)[:, None], self._size)
 
     def _scaled(self, X: Any) -> Any:
-        return X / self._size if sp.issparse(X) else (X - self._centre) / self._size
+        if sp.issparse(X):  # scipy would multiply by 1 / size, which may overflow
+            return _with_data(X, X.data / self._size)
+        return (X - self._centre) / self._size
 
     def neighbours(self, k: int) -> tuple[Array, NDArray[np.int64]]:
         """Return distances and numbers of each point's k nearest others, in blocks."""
@@ -92,6 +112,26 @@ class Points:
             jump -= self.X[columns[part]]
             found[part] = np.sqrt(np.einsum("ij,ij->i", jump, jump))
         return found
+
+
+def _peaks(X: Any) -> Array:
+    """Return the largest coordinate of every point, whatever its sign."""
+    if min(X.shape) == 0:
+        return np.zeros(X.shape[0])
+    peaks = abs(X).max(axis=1)
+    return np.asarray(peaks.toarray() if sp.issparse(X) else peaks, dtype=float).ravel()
+
+
+def _within(X: Array, peaks: Array, size: float) -> Array:
+    """Return coordinates in units of `size`; a point that peaks beyond `FAR` is drawn back."""
+    far = peaks / FAR > size
+    if not far.any():
+        return X / size
+    return X / np.where(far, peaks, size) * np.where(far, FAR, 1.0)
+
+
+def _with_data(X: Any, data: Array) -> Any:
+    return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
 def squared_distances(A: Array, B: Array) -> tuple[Array, Array]:
