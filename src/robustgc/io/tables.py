@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from robustgc.io.headers import First, counts_rows, first_edge, first_row
 from robustgc.io.heads import SAMPLE, Head, head
 from robustgc.io.opening import InputError, kind, one_space, opened, packed_size, whole
 from robustgc.io.reasons import explain, unfit
+from robustgc.io.streaming import batches
 from robustgc.quoting import listed, quoted, short
 
 __all__ = [
@@ -236,11 +237,11 @@ def read(
     try:
         with (
             opened(path, spaced=look.delimiter == " ", encoding=look.encoding) as stream,
-            pc.open_csv(
-                stream, reading, pc.ParseOptions(delimiter=look.delimiter), converting
-            ) as reader,
+            closing(
+                batches(stream, reading, pc.ParseOptions(delimiter=look.delimiter), converting)
+            ) as parts,
         ):
-            for batch in reader:
+            for batch in parts:
                 columns_read = [_one_line(column) for column in batch.columns]
                 if look.blank and any(map(_filled, columns_read[-look.blank :])):
                     raise pa.ArrowInvalid("text after the last column")
