@@ -79,6 +79,26 @@ def test_after_a_fit_in_another_unit_all_else_works():
         clf.predict(np.full((1, 30), 1e5))
 
 
+@EACH
+def test_weights_that_no_unit_holds_are_refused(estimator):
+    M = np.full((30, 30), 5e-324)
+    np.fill_diagonal(M, 10.0 ** np.linspace(-140, 298, 30))
+    for form in forms(M):
+        with pytest.raises(ValueError, match=r"from 4.94e-324 to .* 1e\+298: no unit brings both"):
+            estimator(affinity="precomputed").fit(form, Y)
+
+
+def test_the_self_loop_of_a_new_point_is_checked_as_its_weights_are():
+    def kernel(A, B):
+        if A is B and len(A) == 3:
+            return np.full((3, 3), 1.0)
+        return np.full((len(A), len(B)), 2.0**-1040)
+
+    clf = ZhouGC(affinity=kernel).fit(np.arange(30.0)[:, None], Y)
+    with pytest.raises(ValueError, match="reach 1, beyond all measure relative to those of the gr"):
+        clf.predict(np.arange(100.0, 103.0)[:, None])
+
+
 @pytest.mark.parametrize("estimator", [HarmonicGC, PoissonGC])
 def test_weights_of_many_orders_of_magnitude_in_one_graph(estimator):
     M = W.copy()
@@ -216,6 +236,18 @@ def test_a_label_on_a_hub_is_a_witness_however_light_it_is():
     M[0, 1] = M[1, 0] = 1e19
     y = ["a", "b", "", "a", "", "b"]
     assert np.isfinite(find_label_issues(M, y).suspicion).all()
+
+
+@pytest.mark.filterwarnings("ignore::robustgc.ResidualWarning")
+def test_labels_of_a_class_that_have_all_lost_their_weight_are_no_witnesses():
+    edges = [(0, 1, 1), (0, 3, 3e36), (0, 6, 1), (0, 8, 1), (1, 2, 1), (1, 7, 1), (2, 5, 3e37),
+             (3, 4, 1), (3, 9, 1), (3, 11, 1), (8, 10, 1)]  # fmt: skip
+    M = np.zeros((12, 12))
+    for i, j, weight in edges:
+        M[i, j] = M[j, i] = weight
+    y = np.full(12, "", dtype=object)
+    y[[0, 6, 7, 9, 10, 11]], y[[4, 5]] = "a", "b"
+    assert np.isfinite(find_label_issues(sp.csr_array(M), y).suspicion).all()
 
 
 def test_queries_of_weights_next_to_nothing():

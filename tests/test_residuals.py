@@ -87,3 +87,28 @@ def test_the_warning_points_at_the_line_of_the_user():
 
 def test_harmonic_values_miss_no_tolerance():
     assert harmonic(Graph(W), Y).residual <= 1e-10
+
+
+FAINT = np.zeros((6, 6))  # a path of four nodes; two more hang on the second by next to nothing
+for i, j, w in [(0, 1, 1.0), (1, 2, 0.7), (2, 3, 1.3), (4, 5, 1e-3), (1, 4, 3e-21)]:
+    FAINT[i, j] = FAINT[j, i] = w
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        poisson,
+        lambda graph, y: robust(graph, y, gamma=0.9 * lambda_1(graph)),
+    ],
+)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_a_mode_that_no_label_sees_but_by_rounding_is_told(call, form):
+    graph, y = Graph(form(FAINT)), np.array([1.0, 0, -1, 0, 0, 0])
+    y[2] = -np.sqrt(graph.d[0] / graph.d[2])  # balanced: v_1, a step at the faint link, has none
+    assert lambda_1(graph) < 1e-17
+    with pytest.warns(ResidualWarning, match="residual of the answer"):
+        assert call(graph, y).residual > 1e-10
+    y[5] = 1.0  # a label on the other side of the step settles its size
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert call(graph, y).residual <= 1e-10

@@ -243,9 +243,9 @@ def _evidence(ruling: Ruling) -> dict[int, NDArray[Any]]:
     doubted = doubted[court.judged[doubted] & (court.right[doubted] < 0.9)][:limit]
     if doubted.size == 0:
         return {}
-    counts = np.bincount(question.codes, weights=ruling.weight, minlength=question.n_classes)
-    mass = counts + question.elsewhere
-    alike = ruling.weight / mass[question.codes] * mass.mean()
+    mass = question.mass(ruling.weight)
+    there = mass > 0  # as in Ruling.f: the labels of a class may all have lost their weight
+    alike = ruling.weight / np.where(there, mass, 1.0)[question.codes] * mass[there].mean()
     balanced, counting = ruling.heldout.kernels(ruling.mix[:2] / ruling.heldout.units, doubted)
     votes = balanced * alike + counting * ruling.weight
     found = {}

@@ -12,7 +12,12 @@ from robustgc.dirichlet import PROBE, SIEGE, dirichlet
 from robustgc.graph import SMALL, Graph
 from robustgc.models import _label_columns
 from robustgc.outcome import Solution, check_tol, reported
-from robustgc.solve import conjugate_gradients, relative_residual, solve_shifted
+from robustgc.solve import (
+    conjugate_gradients,
+    relative_residual,
+    rounding_of_modes,
+    solve_shifted,
+)
 from robustgc.spectrum import tiny_modes
 from robustgc.weights import Array
 
@@ -141,4 +146,6 @@ def _with_closed_modes(graph: Graph, Y: Array, tol: float) -> Solution:
     V = modes.vectors
     rest = solve_shifted(graph, Y, 0.0, off=V, tol=tol)
     weights = np.append(0.0, 1.0 / modes.values[1:])
-    return Solution(rest.f + V @ ((V.T @ Y).T * weights).T, rest.residual, rest.n_iter)
+    f = rest.f + V @ ((V.T @ Y).T * weights).T
+    residual = max(rest.residual, rounding_of_modes(graph, V, weights, Y, f))
+    return Solution(f, residual, rest.n_iter)

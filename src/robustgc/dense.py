@@ -6,7 +6,7 @@ import numpy as np
 
 from robustgc.graph import Graph
 from robustgc.outcome import Outcome, Shifts, Solution
-from robustgc.solve import relative_residual
+from robustgc.solve import relative_residual, rounding_of_modes
 from robustgc.spectrum import full_spectrum, tiny_modes
 from robustgc.weights import Array
 
@@ -30,7 +30,7 @@ def resolved(
 
     v0 takes part only where the shift is positive. Tiny modes are answered in closed form and are
     no part of the residual: products with ``L_N`` do not resolve them, and would measure their own
-    rounding divided by the scale.
+    rounding divided by the scale. What rounding leaves of them counts instead.
     """
     if not shifts:
         return []
@@ -46,7 +46,9 @@ def resolved(
         there = (np.arange(tiny) > 0) | (shift > 0)
         weights = np.divide(scale, values[:tiny] + shift, out=np.zeros(tiny), where=there)
         f = scale * x + V[:, :tiny] @ (known[:tiny].T * weights).T
-        found.append(Solution(f, system_residual(graph, x, Y, shift, V[:, :tiny])))
+        rounding = rounding_of_modes(graph, V[:, :tiny], weights, Y, f)
+        residual = system_residual(graph, x, Y, shift, V[:, :tiny])
+        found.append(Solution(f, max(residual, rounding)))
     return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from robustgc.dense import system_residual
 from robustgc.graph import Graph
 from robustgc.outcome import Outcome, Shifts, Solution
-from robustgc.solve import solve_shifted
+from robustgc.solve import rounding_of_modes, solve_shifted
 from robustgc.spectrum import Spectrum, eigenpairs, tiny_modes
 from robustgc.weights import Array
 
@@ -32,8 +32,6 @@ def _solved(graph: Graph, Y: Array, gamma: float, modes: Spectrum, tol: float) -
     V = modes.vectors
     rest = solve_shifted(graph, Y, -gamma, off=V, tol=tol)
     weights = np.append(0.0, gamma / (modes.values[1:] - gamma))
-    return Solution(
-        gamma * rest.f + V @ ((V.T @ Y).T * weights).T,
-        system_residual(graph, rest.f, Y, -gamma, V),
-        rest.n_iter,
-    )
+    f = gamma * rest.f + V @ ((V.T @ Y).T * weights).T
+    residual = system_residual(graph, rest.f, Y, -gamma, V)
+    return Solution(f, max(residual, rounding_of_modes(graph, V, weights, Y, f)), rest.n_iter)

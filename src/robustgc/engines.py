@@ -223,7 +223,7 @@ def _krylov(
         Y,
         shifts,
         tol=tol,
-        limit=min(SIEGE if siege else PATIENCE, 10 * graph.n + 100),  # n span everything
+        limit=min(SIEGE if siege else PATIENCE, 3 * graph.n + 100),  # n span everything
         patience=np.inf if siege else PATIENCE,
         probe=probe(graph),
         room=graph.available() / 4,

@@ -99,7 +99,8 @@ def run(
         over = not lanczos.betas[-1].any()
         if step < check and not over and step < limit:
             continue
-        check = max(step + 1, int(1.06 * step))
+        # A check takes the cube of the steps: with many of them it is what costs.
+        check = max(step + 1, int((1.06 if step < 500 else 1.3) * step))
         state = _assess(lanczos, shifts, tol, settled)
         trace.append((step, min(state.worst, trace[-1][1] if trace else np.inf)))
         expected = _expected(trace, tol)

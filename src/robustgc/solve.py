@@ -191,6 +191,30 @@ def relative_residual(r: Array, b: Array) -> float:
     return float((_norms(r) / np.where(norms > 0, norms, 1.0)).max(initial=0.0))
 
 
+def rounding_of_modes(graph: Graph, V: Array, weights: Array, Y: Array, f: Array) -> float:
+    """Return what rounding leaves of modes in closed form, relative to the largest value of f.
+
+    ``v_l' y`` has an error of about ``eps |y|``, and the answer has it times the mode's weight:
+    much, where a mode of huge weight is next to nothing at all labelled nodes. Columns are classes
+    that are compared, so the largest value of all of them is the measure.
+
+    Parameters
+    ----------
+    V : ndarray, shape (N, Q)
+        The modes.
+    weights : ndarray, shape (Q,)
+        What ``v_l (v_l' y)`` counts in the answer.
+    Y, f : ndarray, shape (N,) or (N, columns)
+        Right-hand sides and the answers to them.
+    """
+    most = graph.largest(V * weights)
+    if most == 0:
+        return 0.0
+    error = np.finfo(float).eps * most * float(graph.norms(Y.reshape(len(Y), -1)).max())
+    size = graph.largest(f)
+    return error / size if size > 0 else 0.0
+
+
 _TINY = np.finfo(float).tiny
 
 

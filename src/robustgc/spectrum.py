@@ -81,7 +81,8 @@ def eigenpairs(graph: Graph, k: int, kind: str = "normalized") -> Spectrum:
             f"{quoted(k)} eigenvectors were asked of a graph of {graph.n} nodes; it has {graph.n}. "
             f"Ask for 1 to {graph.n}."
         )
-    if graph.n <= SMALL or 8 * k > graph.n:
+    crowded = graph.n <= 2 * SMALL and 10 * graph.entries > graph.n**2
+    if graph.n <= SMALL or 8 * k > graph.n or crowded:
         return full_spectrum(graph, kind).first(k)
     return _iterated(graph, max(k, 2), kind).first(k)
 

@@ -21,6 +21,9 @@ Weights: TypeAlias = Any  # float64 ndarray, csr_array in canonical form, or CSR
 # Squares of rounding errors: a coupling below this cannot be told from none in double precision.
 NEGLIGIBLE = 1e-24
 
+# Exponent of 2 that the sum of all degrees may have, a little below the last one.
+HIGHEST = 1020
+
 # Entries and nodes from which one pass over them replaces the checks that copy the matrix.
 LARGE = 2**20
 
@@ -267,14 +270,22 @@ def unit_of(W: Weights) -> float:
 
     The scale of all weights does not matter to any model, but sums, squares and inverses of huge
     or tiny ones leave the range of double precision. Half way between the smallest weight and the
-    largest degree becomes 1; nothing is rounded.
+    largest degree becomes 1; nothing is rounded. Refused where the sum of all degrees overflows
+    even so.
     """
     if isinstance(W, Operator) or (isinstance(W, CSR) and W.data is None):
         return 1.0
     largest = float(np.asarray(W.sum(axis=1)).max())
     if largest == 0 or 1e-100 < largest < 1e100:
         return 1.0
-    middle = (np.log2(largest) + np.log2(least_weight(W))) / 2
+    least = least_weight(W)
+    middle = (np.log2(largest) + np.log2(least)) / 2
+    if np.log2(largest) - middle + np.log2(W.shape[0]) > HIGHEST:
+        raise ValueError(
+            f"The weights go from {least:.3g} to degrees (sums of weights) of {largest:.3g}: no "
+            "unit brings both into double precision. Leave out the faintest, or bring the weights "
+            "to a common scale, for instance by their logarithms or ranks."
+        )
     return float(2.0 ** np.round(middle))
 
 
