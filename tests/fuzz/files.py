@@ -34,7 +34,9 @@ class Command:
         self.files = {}
         n = int(rng.integers(2, 25))
         self.nodes = tables.names(rng, n)
-        verb = pick(rng, "info", "classify", "classify", "audit", "convert", "points", "predict")
+        verb = pick(
+            rng, "info", "classify", "classify", "audit", "apply", "convert", "points", "predict"
+        )
         self.args = getattr(self, f"_{verb}")(rng)
         if chance(rng, 0.1):
             self.args.append(
@@ -55,6 +57,15 @@ class Command:
 
     def _audit(self, rng):
         return ["audit", self._graph(rng), f"--labels={self._labels(rng)}", "--output=out.csv"]
+
+    def _apply(self, rng):
+        rows, pool = tables.labelled(rng, self.nodes)
+        labels = self._put(rng, "labels", *tables.text(rng, ["node", "label"], rows))
+        issues = self._put(rng, "issues", *tables.decided(rng, rows, pool))
+        options = [option for option in ("--new-class", "--unlabelled=x") if chance(rng, 0.1)]
+        outputs = [f"--output=out{pick(rng, '.csv', '.tsv', '.parquet', '.xlsx')}"]
+        outputs.append(f"--log=log{pick(rng, *TABLES)}")
+        return ["apply", issues, f"--labels={labels}", *outputs, *options]
 
     def _convert(self, rng):
         out = pick(rng, "out.csv", "out.parquet", "out.npz", "out.mtx", "out", "no/folder/out.csv")

@@ -61,7 +61,8 @@ def edge_table(rng, nodes, pairs, weight):
     return text(rng, header, rows)
 
 
-def label_table(rng, nodes):
+def labelled(rng, nodes):
+    """Return nodes with labels, and the labels that there are."""
     pool = pick(
         rng, ["x", "y"], ["1", "2", "3"], ["true", "false"], ["été", "=1"], ["a" * 400, "b"]
     )
@@ -71,8 +72,30 @@ def label_table(rng, nodes):
     rows = list({row[0]: row for row in rows}.values())
     if chance(rng, 0.07):
         rows.append(pick(rng, ["nobody", "x"], [nodes[0], "z"], ["", "x"], [nodes[-1], ""]))
-    content, ending = text(rng, ["node", "label"], rows)
-    return content, ending
+    return rows, pool
+
+
+def label_table(rng, nodes):
+    return text(rng, ["node", "label"], labelled(rng, nodes)[0])
+
+
+def decided(rng, rows, pool):
+    """Return an issues table of labels with decisions; at times of other labels, or odd ones."""
+    header = ["node", "given", "suggested", "suspicion", "decision"]
+    odd = ["maybe", "class:keep", f"class:{pool[0]}", " Keep ", "new", "=1", "\x00", "x" * 400]
+    made = []
+    for node, label in rows:
+        other = [one for one in pool if one != label]
+        decision = pick(rng, "", "keep", "change", "drop", *other)
+        if chance(rng, 0.01):
+            decision = pick(rng, *odd)
+        given = pick(rng, *pool, "") if chance(rng, 0.005) else label
+        suspicion = pick(rng, "0.97", "0.5", "1e-300", "nan", "")
+        made.append([node, given, pick(rng, *other), suspicion, decision])
+    rng.shuffle(made)
+    keep = [k for k in range(5) if chance(rng, 0.98)]
+    made = made + made[:1] if chance(rng, 0.03) else made
+    return text(rng, [header[k] for k in keep], [[row[k] for k in keep] for row in made])
 
 
 def point_table(rng, n, d):
