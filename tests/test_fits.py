@@ -1,5 +1,7 @@
 """Least squares on the modes, and classes by their nearest mean: held-out values by refitting."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -84,7 +86,8 @@ def test_what_a_class_has_in_common_with_itself(away):
         pairs = sum(sizes[i] * sizes[j] for i in mine for j in mine if i != j)
         return shared / pairs * (here / (here + elsewhere[c])) ** 2 if pairs > 0 else 0.0
 
-    with_all, without = _likeness(K @ Y, Y, left, elsewhere)
+    labels = replace(lifting.labelled(codes), elsewhere=elsewhere)
+    with_all, without = (values[0] for values in _likeness((K @ Y)[None], Y, left, labels))
     np.testing.assert_allclose(with_all, [common(range(10), c) for c in range(3)])
     for i in range(10):
         keep = [j for j in range(10) if j != i]

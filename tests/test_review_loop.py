@@ -63,6 +63,11 @@ def edit(path, decisions, excel):
         writer.writerows(rows)
 
 
+def shortened(text):
+    """Six digits of every number: the others depend on the machine."""
+    return re.sub(r"0\.\d{7,}", lambda number: f"{float(number[0]):.6f}", text)
+
+
 @pytest.mark.parametrize("excel", [False, True])
 def test_the_page_does_what_it_says(excel, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -79,7 +84,7 @@ def test_the_page_does_what_it_says(excel, tmp_path, monkeypatch, capsys):
 
     edit(tmp_path / "issues.csv", {row["node"]: row["decision"] for row in shown}, excel)
     run(commands[1], applied)
-    assert (tmp_path / "cleaned.log.csv").read_text(encoding="utf-8") == log
+    assert shortened((tmp_path / "cleaned.log.csv").read_text(encoding="utf-8")) == shortened(log)
 
     run(commands[2], second)
     check(tmp_path / "issues.csv", rows_of(["node", "given", "suggested", "suspicion", "reviewed"]))

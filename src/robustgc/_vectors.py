@@ -70,3 +70,44 @@ def advance(
                     copy[c, i] = before[i, c]
             sums[0, c] += square
             sums[1, c] += along
+
+
+@compiled
+def chebyshev(
+    indptr: Any,
+    indices: Any,
+    data: Any,
+    scale: Any,
+    x: Any,
+    before: Any,
+    factors: Any,
+    shares: Any,
+    sums: Any,
+    a: int,
+    b: int,
+) -> None:
+    """Store ``f0 L_N x + f1 x + f2 before`` in before, and add its shares to the sums.
+
+    One pass over the matrix and the vectors. The loops over columns are those that become vector
+    instructions, so sums are in the precision of x.
+    """
+    columns, f1, f2 = x.shape[1], factors[1], factors[2]
+    one = x.dtype.type(1)
+    row = np.empty(columns, x.dtype)
+    for i in range(a, b):
+        own = scale[i]
+        for c in range(columns):
+            row[c] = 0
+        for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            j = np.uint64(indices[p])
+            w = one if data is None else x.dtype.type(data[p])
+            other = scale[j]
+            for c in range(columns):
+                row[c] += w * (own * x[i, c] - other * x[j, c])
+        own *= factors[0]
+        for c in range(columns):
+            before[i, c] = own * row[c] + f1 * x[i, c] + f2 * before[i, c]
+        for s in range(shares.shape[0]):
+            share = shares[s]
+            for c in range(columns):
+                sums[s, i, c] += share * before[i, c]

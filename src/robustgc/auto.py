@@ -1,9 +1,11 @@
 """RobustGC on one connected graph with nothing to tune: modes, candidates, committee, answer."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from robustgc import parallel
 from robustgc.candidates import Family, Labelled
 from robustgc.committee import DEFAULT_ETA, ETAS, ROUNDS, Committee, convene
 from robustgc.engines import Options, precision
@@ -13,6 +15,7 @@ from robustgc.lifted import MEDIUM, Filters, Modes, check_residual, find_modes, 
 from robustgc.ruling import Question, Ruling, fits_of, heights, votes
 from robustgc.weights import Array
 
+_SINGLE = 10_000  # nodes from which candidates are weighed in single precision throughout
 _DROP = 0.01  # beside the heaviest, a member that light is not worth a solve
 _MOST_MODES = 60
 _CONSTANT = 2.0  # weight of the constant on a piece of a larger graph, its smoothest mode
@@ -22,35 +25,64 @@ _BLIND = 0.1  # of a class of the usual size: modes on fewer nodes tell no class
 _WIDER = 3.0  # a gap behind one mode more than K classes need must be that much wider
 
 
-def rule(graph: Graph, question: Question, options: Options, modes: Modes | None = None) -> Ruling:
-    """Choose and answer; with the modes of an earlier ruling on the same graph, if there are."""
-    modes, models, default, blind = _candidates(graph, question, options, modes)
+def rule(graph: Graph, question: Question, options: Options) -> Ruling:
+    """Choose and answer."""
+    ruling = _weighed(graph, question, _enough(graph, question, options))
+    filters, modes, tol = ruling.heldout.filters, ruling.modes, ruling.tol
+    Y = question.columns(graph, ruling.weight)
+    sums, residual, steps = filters.answer(Y, ruling.mix, tol)
+    check_residual(residual, tol, modes)
+    rounding = filters.rounding(Y, ruling.mix[2:], sums[2:])  # the heaviest member's
+    return replace(ruling, sums=sums[:2], residual=max(residual, rounding), n_iter=steps)
+
+
+def ruled_again(ruling: Ruling, options: Options) -> Ruling:
+    """Weigh the candidates anew, for labels that have changed; the answer is not computed."""
+    graph, question = ruling.graph, ruling.question
+    return _weighed(graph, question, _enough(graph, question, options), ruling)
+
+
+def _enough(graph: Graph, question: Question, options: Options) -> Options:
+    """Return options with the precision that weights of candidates are worth."""
+    if question.free and options.tol is None and options.dtype == "auto" and graph.n > _SINGLE:
+        return replace(options, dtype="float32")
+    return options
+
+
+def _weighed(
+    graph: Graph, question: Question, options: Options, before: Ruling | None = None
+) -> Ruling:
+    """Weigh the candidates, with the modes and the kernels of an earlier ruling if there is one."""
+    found = None if before is None else before.modes
+    modes, models, default, blind = _candidates(graph, question, options, found)
     gammas = [eta * modes.values[q - 1] for q, eta in models]
-    filters = Filters(graph, modes, [q for q, _ in models], gammas, options)
-    units = np.array([(1 - eta) / eta for _, eta in models])
-    tol = precision(graph, options)[1]
-    coarse = max(tol, 1e-3 if graph.n > MEDIUM else 1e-6)  # enough to rank classes
-    heldout = HeldOut(
-        graph, filters, units, question.nodes, question.codes, question.elsewhere, coarse
+    filters = Filters(
+        graph, modes, [q for q, _ in models], gammas, options, exact=not question.free
     )
+    units = np.array([(1 - eta) / eta for _, eta in models])
+    tol, coarse = _tolerances(graph, question, options)
+    known = None
+    if before is not None and np.array_equal(before.heldout.filters.gammas, filters.gammas):
+        known = before.heldout
+    heldout = HeldOut(graph, filters, units, question.nodes, question.elsewhere, coarse, known)
     families = _families(question, blind)
     fitting = question.free and question.eta is None and not blind
     fits = fits_of(graph, question, modes, sorted({q for q, _ in models}) if fitting else [])
     most = None if not question.free else 1.0 if blind else 2.0  # a whisker's end is no witness
     labels, few = _labelled(graph, question, most), len(question.nodes) < _FEW
     rounds = 1 if blind or few or not question.free else ROUNDS
-    committee = convene(
-        models, default, heldout, fits, labels, families, free=question.free, rounds=rounds
-    )
+    earlier = None
+    if known is not None and question.free and before is not None and not filters.complete:
+        earlier = np.array([candidate.weight for candidate in before.committee.candidates])
+    with parallel.single_blas:
+        committee = convene(
+            models, default, heldout, fits, labels, families, question.free, rounds, earlier
+        )
     mix, pulled, tilt, fitted = _mixed(committee, units, families)
     if not question.free:  # one model, as it stands
         mix, pulled = np.array([[1.0], [0.0], [1.0]]), np.zeros(2)
         if not question.balanced:
             mix[:2] = mix[1::-1]
-    weight = committee.trust * labels.size * labels.votes
-    Y = question.columns(graph, weight)
-    sums, residual, steps = filters.answer(Y, mix, tol)
-    check_residual(residual, tol, modes)
     return Ruling(
         graph,
         question,
@@ -61,14 +93,22 @@ def rule(graph: Graph, question: Question, options: Options, modes: Modes | None
         pulled,
         tilt,
         fitted,
-        weight,
-        sums[:2],
+        committee.trust * labels.size * labels.votes,
+        np.empty((2, 0, question.n_classes)),
         fits,
-        residual,
-        steps,
+        np.nan,
+        0,
         tol,
         most,
     )
+
+
+def _tolerances(graph: Graph, question: Question, options: Options) -> tuple[float, float]:
+    """Return the tolerances of the answer and of what ranks classes."""
+    tol = precision(graph, options)[1]
+    if question.free and options.tol is None and graph.n > SMALL:
+        tol = max(tol, 1e-6 if graph.n <= _SINGLE else 1e-4)  # modes have no more digits
+    return tol, max(tol, 1e-3 if question.free else 1e-6)
 
 
 def _labelled(graph: Graph, question: Question, most: float | None) -> Labelled:
@@ -99,12 +139,12 @@ def _families(question: Question, blind: bool) -> tuple[Family, ...]:
     )
 
 
-def _blind(graph: Graph, modes: Modes, K: int) -> bool:
+def _blind(graph: Graph, vectors: Array, K: int) -> bool:
     """Whether none of the first modes is spread over more than a sliver of the graph.
 
     The first modes of sparse graphs with long whiskers live there.
     """
-    return bool(spreads(graph, modes.vectors[:, : K + 1]).max() < _BLIND / K)
+    return bool(spreads(graph, vectors[:, : K + 1]).max() < _BLIND / K)
 
 
 def _mixed(
@@ -145,7 +185,10 @@ def _candidates(
     Y = question.columns(graph, question.size)
     Y = Y[:, 1:] - Y[:, :1]
     if modes is None:
-        modes = find_modes(graph, wanted + 1, Y, options)
+        worth = None
+        if question.eta is None and question.n_modes is None:  # if they are blind, no more of them
+            worth = (K + 1, lambda vectors: not _blind(graph, vectors, K))
+        modes = find_modes(graph, wanted + 1, Y, options, exact=not question.free, worth=worth)
     values = modes.values
     if question.n_modes is not None:
         if len(values) < question.n_modes:
@@ -158,7 +201,7 @@ def _candidates(
     else:
         numbers, default = _numbers(values, K, wanted, graph.n)
     middle = DEFAULT_ETA[K == 2] if question.eta is None else float(question.eta)
-    blind = question.eta is None and _blind(graph, modes, K)
+    blind = question.eta is None and _blind(graph, modes.vectors, K)
     if blind:  # what leans least on the first modes; with few labels of two classes, the paper's
         paper = K == 2 and len(question.nodes) < _FEW
         numbers, default, etas = numbers[:1], numbers[0], ETAS[: 2 + paper]
@@ -173,7 +216,7 @@ def _numbers(values: Array, K: int, wanted: int, n: int) -> tuple[list[int], int
     known = len(values)
     top = min(known, wanted) if n > SMALL else min(known, wanted, max(1, n // 4))
     gaps = np.diff(values[: top + 1])
-    if known < wanted and n > MEDIUM:  # those that stand clear: the widest gap is behind them
+    if known < wanted and n > SMALL:  # those that stand clear: the widest gap is behind them
         default = min(known, max(1, K - 1))
     else:
         near = gaps[: max(1, K - 1)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from robustgc.weights import Array
 
 # What held-out answers are made of: by model, at every label without it, a column per class; the
 # pull of v0; the label mass of every class that is left.
-Unseen: TypeAlias = tuple[Sequence[Array], Array, Array]
+Unseen: TypeAlias = tuple[Array, Array, Array]
 
 
 class Family(NamedTuple):
@@ -96,12 +96,12 @@ class Labelled:
 
 
 class Filtered(Protocol):
-    """Lifted models: what they say of the labels, given label columns (labels, K)."""
+    """Lifted models: what some of them say of the labels, given label columns (labels, K)."""
 
-    def __call__(self, Y: Array, /) -> Unseen:
+    def __call__(self, Y: Array, models: NDArray[Any], /) -> Unseen:
         """Return what is said of every label without it."""
 
-    def seen(self, Y: Array, /) -> Unseen:
+    def seen(self, Y: Array, models: NDArray[Any], /) -> Unseen:
         """Return the same with all labels."""
 
 

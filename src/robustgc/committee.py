@@ -8,7 +8,7 @@ says of a label left out. The labels in turn are trusted as far as the others be
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ _MANY = 200  # labels that give half of it
 _POWER = 0.3  # of the likelihood: neighbouring labels are not independent witnesses
 ROUNDS = 3
 _FAINT = 1e-3  # beside the heaviest; a candidate that light is judged once
+_TOGETHER = 2e5  # values of candidates that are scored together
 
 
 @dataclass(frozen=True)
@@ -59,16 +60,26 @@ class Committee:
     chances: Array
 
 
-class _Judged(NamedTuple):
-    """A candidate's values at the labels unseen, their log-likelihood, sharpness and noise."""
+class _Scores:
+    """What all candidates say of the labels without them: values, log-likelihoods, readings."""
 
-    values: Array
-    lines: Array
-    tau: float
-    eps: float
+    def __init__(self, count: int, codes: NDArray[np.int64], K: int, others: Any) -> None:
+        self.values = np.zeros((count, len(codes), K))
+        self.lines = np.zeros((count, int(others.sum())))
+        self.sharpness, self.noise = np.ones(count), np.full(count, 0.2)
+        self._codes, self._others = codes, others
 
-
-_NOTHING = _Judged(np.empty(0), np.empty(0), 1.0, 0.2)
+    def judge(
+        self, which: NDArray[Any], values: Array, left: Array, balanced: Any, floor: float
+    ) -> None:
+        """Score some candidates anew, a few at a time: their values stay in cache."""
+        step = max(1, int(_TOGETHER // max(left.size, 1)))
+        for first in range(0, len(which), step):
+            part, own = which[first : first + step], values[first : first + step]
+            self.values[part] = S = scores.scaled(own, left, balanced[part], floor)[0]
+            self.lines[part], self.sharpness[part], self.noise[part] = scores.likelihood(
+                S[:, self._others], self._codes[self._others]
+            )
 
 
 def convene(
@@ -78,9 +89,9 @@ def convene(
     fits: Fitted,
     labels: Labelled,
     families: Sequence[Family],
-    *,
     free: bool,
     rounds: int = ROUNDS,
+    before: Array | None = None,
 ) -> Committee:
     """Weigh the candidates.
 
@@ -98,48 +109,74 @@ def convene(
         Whether there is anything to choose.
     rounds : int
         How often candidates are weighed; between two rounds labels are weighed by trust.
+    before : ndarray or None
+        Weights of the candidates with nearly the same labels: those that were light are not heard.
     """
     codes, K = labels.codes, labels.n_classes
     one_hot = np.eye(K)[codes]
     # The only label of its class cannot be judged: without it the class is not there.
     others = np.bincount(codes, minlength=K)[codes] > 1
     prior = weight = _prior(models, default, families, fits.numbers, labels)
-    trust, judged = np.ones(len(codes)), [_NOTHING] * len(prior)
+    balanced = np.zeros(len(prior), dtype=bool)
+    alike = [family.balanced for family in families]
+    balanced[: len(alike) * len(models)] = np.repeat(alike, len(models))
+    trust, judged = np.ones(len(codes)), _Scores(len(prior), codes, K, others)
+    active = np.arange(len(prior)) if before is None else _heard(before)
+    prior = weight = np.where(np.isin(np.arange(len(prior)), active), prior, 0.0)
+    filtered = len(models) * len(families)
     for turn in range(rounds):
         Y = one_hot * (trust * labels.size * labels.votes)[:, None]
-        answers, pull, left = filters(Y)
+        some = np.unique(active[active < filtered] % len(models))
+        answers, pull, left = filters(Y, some)
         floor = 1e-10 * float(np.abs(pull).max(initial=0.0))  # below is rounding
-        likeness = [_likeness(F, Y, left, labels.elsewhere) for F in answers]
-        likeness.append(
-            (_by_piece(Y.sum(axis=0) + labels.elsewhere, labels), _by_piece(left, labels))
-        )
-        values = _values(answers, pull, left, [own for _, own in likeness], labels, families)
-        values += [(F, left, False) for F in fits.unseen(trust * labels.size)]
-        for k, value in enumerate(values):
-            if turn == 0 or weight[k] >= _FAINT * weight.max():
-                S = scores.scaled(*value, floor)[0]
-                judged[k] = _Judged(S, *scores.likelihood(S[others], codes[others]))
-        total = np.array([c.lines.sum() for c in judged])
-        weight = prior * np.exp(_POWER * (total - total.max()))
+        own, unseen = _likeness(answers, Y, left, labels)
+        values = _values(answers, pull, left, unseen, labels, families)
+        values = np.concatenate([values, *(F[None] for F in fits.unseen(trust * labels.size))])
+        judged.judge(active, values[_rows(active, some, models, families)], left, balanced, floor)
+        total = judged.lines.sum(axis=1)
+        weight = prior * np.exp(_POWER * np.minimum(total - total[prior > 0].max(), 0.0))
         weight /= weight.sum()
         right, chances = _verdict(judged, weight, codes, others, last=turn == rounds - 1)
         if turn < rounds - 1:
             trust = right / right.mean()
-    factors = weight * [c.tau for c in judged]
+            active = _heard(weight)
+    factors = weight * judged.sharpness
     if free:
         # By their size with all labels: a local candidate speaks of its own labels most of all.
-        every = _values(*filters.seen(Y), [own for own, _ in likeness], labels, families)
-        every += [(F, left, False) for F in fits.seen(trust * labels.size)]
-        factors /= [scores.scaled(*value, floor)[1] for value in every]
+        every, pull, left = filters.seen(Y, some)
+        values = _values(every, pull, left, own, labels, families)
+        values = np.concatenate([values, *(F[None] for F in fits.seen(trust * labels.size))])
+        values = values[_rows(active, some, models, families)]
+        factors[active] /= scores.scaled(values, left, balanced[active], floor)[1]
+    likeness = np.zeros((len(models) + 1, K))
+    likeness[some], likeness[-1] = own[:-1], own[-1]
     return Committee(
         _candidates(models, default, families, fits.numbers, judged, weight, codes, others),
         factors,
-        np.stack([own for own, _ in likeness]),
+        likeness,
         trust,
         others,
         np.clip(right, 0.0, 1.0),
         chances,
     )
+
+
+def _heard(weight: Array) -> NDArray[Any]:
+    """Return the candidates that are not too light to count."""
+    return np.flatnonzero(weight >= _FAINT * weight.max())
+
+
+def _rows(
+    active: NDArray[Any],
+    some: NDArray[Any],
+    models: Sequence[tuple[int, float]],
+    families: Sequence[Family],
+) -> NDArray[Any]:
+    """Return where candidates stand among the values of some models, family by family, and fits."""
+    family, model = np.divmod(active, len(models))
+    filtered = family * len(some) + np.searchsorted(some, model)
+    fitted = active - len(families) * (len(models) - len(some))
+    return np.where(active < len(families) * len(models), filtered, fitted)
 
 
 def _prior(
@@ -164,19 +201,24 @@ def _prior(
     return prior
 
 
-def _likeness(F: Array, Y: Array, left: Array, elsewhere: Array) -> tuple[Array, Array]:
+def _likeness(F: Array, Y: Array, left: Array, labels: Labelled) -> tuple[Array, Array]:
     """Return what every class has in common with itself: with all labels, and without each.
 
     A mean over pairs of its labels, none with itself: the squared length of the class mean, without
-    what chance adds to it. Labels in other components have nothing in common with those here.
+    what chance adds to it. Labels in other components have nothing in common with those here. For
+    every model, and for v0 last: (models + 1, K), and (models + 1, labels, K).
     """
+    elsewhere = labels.elsewhere
     here, near = Y.sum(axis=0), left - elsewhere
     shared, pairs = Y * F, Y * near
-    total, count = shared.sum(axis=0), pairs.sum(axis=0)
+    total, count = shared.sum(axis=1), pairs.sum(axis=0)
     least = 1e-9 * pairs.max(initial=0.0)
+    own = _ratio(total, count, least) * _ratio(here, here + elsewhere, 0.0) ** 2
+    unseen = _ratio(total[:, None] - 2 * shared, count - 2 * pairs, least)
+    unseen = unseen * _ratio(near, left, 0.0) ** 2
     return (
-        _ratio(total, count, least) * _ratio(here, here + elsewhere, 0.0) ** 2,
-        _ratio(total - 2 * shared, count - 2 * pairs, least) * _ratio(near, left, 0.0) ** 2,
+        np.concatenate([own, _by_piece(here + elsewhere, labels)[None]]),
+        np.concatenate([unseen, _by_piece(left, labels)[None]]),
     )
 
 
@@ -192,27 +234,27 @@ def _by_piece(left: Array, labels: Labelled) -> Array:
 
 
 def _values(
-    answers: Sequence[Array],
+    answers: Array,
     pull: Array,
     left: Array,
-    likeness: Sequence[Array],
+    likeness: Array,
     labels: Labelled,
     families: Sequence[Family],
-) -> list[tuple[Array, Array, bool]]:
-    """Return every filter's values at the labels, family by family."""
+) -> Array:
+    """Return every filter's values at the labels, family by family: (candidates, labels, K)."""
     found = []
     for family in families:
-        for F, own in zip(answers, likeness[:-1], strict=True):
-            values = F + family.constant * pull
-            if family.centred:
-                asked = own + family.constant * likeness[-1]
-                values = values - 0.5 * labels.heights[:, None] * asked * left
-            found.append((values, left, family.balanced))
-    return found
+        values = answers + family.constant * pull
+        if family.centred:
+            asked = likeness[:-1] + family.constant * likeness[-1]
+            asked = asked if asked.ndim == 3 else asked[:, None]
+            values -= 0.5 * labels.heights[:, None] * left * asked
+        found.append(values)
+    return np.concatenate(found)
 
 
 def _verdict(
-    judged: Sequence[_Judged],
+    judged: _Scores,
     weight: Array,
     codes: NDArray[np.int64],
     others: NDArray[np.bool_],
@@ -220,15 +262,17 @@ def _verdict(
     last: bool,
 ) -> tuple[Array, Array]:
     """Return the probability of every label to be right, and of the classes there, unseen."""
-    right, chances = np.zeros(len(codes)), np.zeros(judged[0].values.shape)
-    for w, (S, _, *reading) in zip(weight, judged, strict=True):
-        if w >= _FAINT * weight.max():
-            tau, eps = scores.sharpest(S[others], codes[others]) if last else reading
-            p = scores.softmax(tau * S)
-            chances += w * p
-            right += w * np.where(others, scores.right(p, codes, eps), 1 - eps)
-    total = weight[weight >= _FAINT * weight.max()].sum()
-    return right / total, chances / total
+    heard = _heard(weight)
+    S = judged.values[heard]
+    sharpness, noise = judged.sharpness[heard], judged.noise[heard]
+    if last:
+        sharpness, noise = scores.sharpest(S[:, others], codes[others])
+    right, chances = np.zeros(len(codes)), np.zeros(S.shape[1:])
+    for w, values, tau, eps in zip(weight[heard], S, sharpness, noise, strict=True):
+        p = scores.softmax(tau * values)
+        chances += w * p
+        right += w * np.where(others, scores.right(p, codes, eps), 1 - eps)
+    return right / weight[heard].sum(), chances / weight[heard].sum()
 
 
 def _candidates(
@@ -236,7 +280,7 @@ def _candidates(
     default: int,
     families: Sequence[Family],
     fits: Sequence[int],
-    judged: Sequence[_Judged],
+    judged: _Scores,
     weight: Array,
     codes: NDArray[np.int64],
     others: NDArray[np.bool_],
@@ -244,13 +288,10 @@ def _candidates(
     members: list[tuple[int, float | None, bool, float, bool]]
     members = [(*model, *family[:3]) for family in families for model in models]
     members += [(q, None, False, 1.0, True) for q in fits]
-    base = judged[default].lines.mean() if others.any() else 0.0
-    return tuple(
-        Candidate(
-            *member,
-            float(np.mean((S.argmax(axis=1) == codes)[others])) if others.any() else np.nan,
-            float(lines.mean() - base) if others.any() else 0.0,
-            float(w),
-        )
-        for member, (S, lines, *_), w in zip(members, judged, weight, strict=True)
-    )
+    accuracy, evidence = np.full(len(weight), np.nan), np.zeros(len(weight))
+    if others.any():
+        hits = judged.values[:, others].argmax(axis=2) == codes[others]
+        accuracy, evidence = hits.mean(axis=1), judged.lines.mean(axis=1)
+        evidence = evidence - evidence[default]
+    numbers = zip(accuracy.tolist(), evidence.tolist(), weight.tolist(), strict=True)
+    return tuple(Candidate(*member, *row) for member, row in zip(members, numbers, strict=True))

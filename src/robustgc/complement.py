@@ -1,24 +1,27 @@
 """Systems ``(L_N - gamma I) x = b`` off the first modes, for many columns and gammas at once.
 
-What the first modes know is answered in closed form elsewhere (`robustgc.lifted`); off them the
-spectrum begins higher, so that a short Krylov space answers every gamma, and multigrid the rest.
+What the first modes know is answered in closed form elsewhere (`robustgc.lifted`). Off them the
+spectrum begins higher, and one Chebyshev recurrence, ``T_k(L_N) b``, answers every gamma: only the
+coefficients differ. Where it would take too long, multigrid solves for one gamma after the other.
 """
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import multigrid
+from robustgc import multigrid, parallel
 from robustgc.graph import Graph
-from robustgc.lanczos import Small, small
-from robustgc.outcome import NotConvergedError, Watch, nobody
+from robustgc.outcome import NotConvergedError, Solution, Watch, nobody
 from robustgc.solve import solve_shifted
 from robustgc.weights import Array
 
-LIMIT = 400  # steps of the recurrences; where more are expected multigrid is the better bet
-_ROWS = 4096  # of the basis that are combined at a time
+LIMIT = 600  # steps of the recurrence; where more are needed multigrid is the better bet
+_GROWTH = 20.0  # what rounding may grow along the modes before it is taken out again
+_COLUMNS = 32  # of a block: it stays in cache
+_FITTED = 5e-3  # error of sums that are made of some gammas
 
 
 class Complement:
@@ -32,7 +35,7 @@ class Complement:
     beyond : float
         A lower bound on the eigenvalues off them.
     dtype : {"float64", "float32"}
-        Working precision of the recurrences.
+        Working precision of the recurrence.
     watch : callable
         Told of the steps.
     """
@@ -44,13 +47,41 @@ class Complement:
         self._watch = watch
         self._L = multigrid.operator(graph, dtype)
         self._off = np.column_stack([graph.v0, vectors]).astype(self.dtype)
+        low, top = 0.999 * beyond, graph.top
+        self._centre, self._half = (top + low) / 2, (top - low) / 2
+        growth = float(np.arccosh(max(self._centre / self._half, 1 + 1e-12)))  # of v0, a step
+        self._clean = max(1, int(np.log(_GROWTH) / growth))
 
     def rows(
-        self, nodes: NDArray[Any], B: Array, gammas: Array, tol: float, mix: Array | None = None
+        self,
+        nodes: NDArray[Any],
+        B: Array,
+        gammas: Array,
+        tol: float,
+        mix: Array,
+        most: int | None = None,
     ) -> Array:
-        """Return x at some nodes only, shape (gammas, nodes, columns), or sums as in `mixed`."""
-        found = [self._answers(part, gammas, tol, nodes, mix)[0] for part in self._blocks(B)]
-        return np.concatenate(found, axis=2)
+        """Return sums of x over the gammas as in `mixed`, at some nodes: (sums, nodes, columns).
+
+        With `most`, of a polynomial of at most that degree: where more would be needed for the
+        tolerance, it is the best filter that can be had for it.
+        """
+        degree = self._degree(gammas, tol)
+        if most is not None:
+            degree = min(degree, most)
+        elif degree > LIMIT:
+            sums = self.mixed(B, gammas, mix, tol)[0]
+            return np.stack([self.graph.at(x, nodes) for x in sums])
+        coefficients = mix @ self._coefficients(gammas, degree)
+        found = np.empty((len(coefficients), len(nodes), B.shape[1]))
+        nothing = np.empty((0, 0, 0), self.dtype)
+        no_shares = np.empty((0, degree + 1))
+        with parallel.single_blas:
+            for part in self._blocks(B.shape[1]):
+                each = self._recurrence(B[:, part], no_shares, nothing)
+                terms = np.stack([self.graph.at(x, nodes) for x in each])
+                found[:, :, part] = np.tensordot(coefficients, terms, axes=1)
+        return found
 
     def mixed(self, B: Array, gammas: Array, mix: Array, tol: float) -> tuple[Array, float, int]:
         """Return sums of x over the gammas, shape (sums, N, columns), their residual, the steps.
@@ -59,156 +90,136 @@ class Complement:
         ----------
         mix : ndarray, shape (sums, gammas)
         """
-        found, residual, steps = [], 0.0, 0
-        for part in self._blocks(B):
-            x, rest, taken = self._answers(part, gammas, tol, mix=mix)
-            found.append(x)
-            residual, steps = max(residual, rest), max(steps, taken)
-        return np.concatenate(found, axis=2), residual, steps
+        degree = self._degree(gammas, tol)
+        if degree > LIMIT and multigrid.possible(self.graph):
+            return self._by_multigrid(B, gammas, tol, mix)
+        if degree > 20 * LIMIT:
+            raise NotConvergedError(f"{degree} products would be needed off the modes")
+        shares = mix @ self._coefficients(gammas, degree)
+        found = np.empty((len(mix), *B.shape))
+        with parallel.single_blas:
+            for part in self._blocks(B.shape[1]):
+                sums = np.zeros((len(mix), *B[:, part].shape), self.dtype)
+                deque(self._recurrence(B[:, part], shares, sums), maxlen=0)
+                for k, total in enumerate(sums):
+                    found[k, :, part] = self._project(total)
+        return found, self._bound(gammas, degree), degree
 
-    def _blocks(self, B: Array) -> list[Array]:
-        """Cut columns so that a basis of some steps fits into memory."""
-        column = max(self.graph.most_rows, 1) * self.dtype.itemsize * 24
-        step = int(max(1, min(32, self.graph.available() / 4 // column)))
-        return [B[:, k : k + step] for k in range(0, B.shape[1], step)] or [B]
+    def _blocks(self, columns: int) -> list[slice]:
+        return [slice(k, k + _COLUMNS) for k in range(0, columns, _COLUMNS)] or [slice(0, 0)]
 
     def _project(self, x: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(x - self._off @ self.graph.inner(self._off, x))
 
-    def _answers(
-        self,
-        B: Array,
-        gammas: Array,
-        tol: float,
-        nodes: NDArray[Any] | None = None,
-        mix: Array | None = None,
-    ) -> tuple[Array, float, int]:
-        room = self.beyond - float(gammas.max())
-        expected = np.sqrt(2.0 / max(room, 1e-300)) / 2 * np.log(2 / tol)
-        sparse = multigrid.possible(self.graph)
-        if expected <= LIMIT or not sparse or self.beyond > 0.05:
-            try:
-                return self._by_lanczos(B, gammas, tol, nodes, mix)
-            except NotConvergedError:
-                if not sparse:
-                    raise
-        return self._one_by_one(B, gammas, tol, nodes, mix)
+    def _position(self, gammas: Array) -> Array:
+        """Return how far the poles are from the spectrum, which lies within 1 of 0."""
+        return np.asarray(np.maximum((self._centre - gammas) / self._half, 1 + 1e-15))
 
-    def _by_lanczos(
-        self,
-        B: Array,
-        gammas: Array,
-        tol: float,
-        nodes: NDArray[Any] | None,
-        mix: Array | None,
-    ) -> tuple[Array, float, int]:
-        """Run a recurrence from every column, in step; all gammas share its space."""
-        q = self._project(np.asarray(B, dtype=self.dtype))
-        dots = self.graph.dots
-        size, whole = np.sqrt(dots(q, q)), np.sqrt(dots(B, B))
-        size[size < 64 * np.finfo(self.dtype).eps * whole] = 0.0
-        q = q * np.divide(1.0, size, out=np.zeros_like(size), where=size > 0).astype(self.dtype)
-        before, beta = np.zeros_like(q), np.zeros(q.shape[1])
-        kept: list[NDArray[Any]] = []
-        alphas: list[Array] = []
-        betas: list[Array] = []
-        check, slowest = 3, 0
-        for step in range(1, 2 * LIMIT + 1):
-            kept.append(q if nodes is None else self.graph.at(q, nodes))
-            w = self._L(q)
-            w -= before * beta.astype(self.dtype)
-            alphas.append(dots(q, w))
-            w = self._project(w - q * alphas[-1].astype(self.dtype))
-            beta = np.sqrt(dots(w, w))
-            beta[beta < 64 * np.finfo(self.dtype).eps] = 0.0
-            betas.append(beta)
-            if step >= check or not beta.any():
-                check = max(step + 2, int(1.15 * step))
-                a, b = np.array(alphas), np.array(betas)
-                columns = sorted(np.flatnonzero(size).tolist(), key=lambda c: c != slowest)
-                smalls, residual = _until(a, b, columns, gammas, tol)
-                self._watch(step, residual, np.inf)
-                if residual <= tol:
-                    return _combined(kept, smalls, size, gammas, mix), residual, step
-                slowest = [*smalls][-1]
-                if not beta.any():
-                    break
-            inverse = np.divide(1.0, beta, out=np.zeros_like(beta), where=beta > 0)
-            before, q = q, w * inverse.astype(self.dtype)
-        raise NotConvergedError(f"residual {residual:.1e} after {step} steps off the modes")
+    def _degree(self, gammas: Array, tol: float) -> int:
+        """Return how many steps all gammas take for a residual."""
+        s = float(self._position(gammas.max(initial=0.0)))
+        root = np.sqrt(s * s - 1)
+        rate = 1 / (s + root)
+        # What the terms left out add to the residual at both ends of the spectrum, rate^degree.
+        ends = 2 * rate / root * max((s - 1) / (1 - rate), (s + 1) / (1 + rate))
+        return max(2, int(np.ceil(np.log(tol / ends) / np.log(rate))))
 
-    def _one_by_one(
-        self,
-        B: Array,
-        gammas: Array,
-        tol: float,
-        nodes: NDArray[Any] | None,
-        mix: Array | None,
+    def _coefficients(self, gammas: Array, degree: int) -> Array:
+        """Return the coefficients of ``1 / (lambda - gamma)``: a geometric series each."""
+        s = self._position(gammas)[:, None]
+        root = np.sqrt(s * s - 1)
+        powers = (-1.0 / (s + root)) ** np.arange(degree + 1)
+        powers[:, 0] *= 0.5
+        return np.asarray(2 / (root * self._half) * powers)
+
+    def _bound(self, gammas: Array, degree: int) -> float:
+        """Return the largest residual over the spectrum of what the coefficients make."""
+        angle = np.linspace(0.0, np.pi, 4 * degree + 1)
+        terms = np.cos(np.arange(degree + 1)[:, None] * angle)
+        inverse = self._coefficients(gammas, degree) @ terms
+        shifted = (self._centre + self._half * np.cos(angle)) - gammas[:, None]
+        return float(np.abs(1 - shifted * inverse).max(initial=0.0))
+
+    def _recurrence(self, B: Array, shares: Array, sums: NDArray[Any]) -> Iterator[NDArray[Any]]:
+        """Give ``T_k b`` for all k; add them to the sums, each with its shares."""
+        x = np.ascontiguousarray(self._project(np.asarray(B, dtype=self.dtype)))
+        before = np.zeros_like(x)
+        sizes = self.graph.norms(x)
+        yield x
+        for k, share in enumerate(shares[:, 0]):
+            sums[k] += self.dtype.type(share) * x
+        factors = np.array([1.0, -self._centre, 0.0]) / self._half
+        for k in range(1, shares.shape[1]):
+            self._L.chebyshev(x, before, factors, shares[:, k], sums)
+            x, before = before, x
+            if k % self._clean == 0:
+                x, before = (np.ascontiguousarray(self._project(y)) for y in (x, before))
+                self._watch(k, np.nan, shares.shape[1])
+            yield x
+            factors = np.array([2 / self._half, -2 * self._centre / self._half, -1.0])
+        grown = self.graph.norms(self._project(x))
+        if (grown > 1.1 * sizes + 1e-300).any():
+            raise NotConvergedError(
+                f"a mode below {self.beyond:.2e} was not found: vectors grew "
+                f"{float((grown / np.maximum(sizes, 1e-300)).max()):.1e} times off the others"
+            )
+
+    def _by_multigrid(
+        self, B: Array, gammas: Array, tol: float, mix: Array
     ) -> tuple[Array, float, int]:
-        """Solve for every gamma by conjugate gradients with multigrid, from the one before."""
+        """Solve by conjugate gradients with multigrid, for one gamma after the other.
+
+        Of many gammas some are solved for: off the modes the sums are nearly sums of these.
+        """
         off = np.asarray(self._off, dtype=float)
         b = np.asarray(B, dtype=float)
         b = b - off @ self.graph.inner(off, b)
-        found: dict[float, Array] = {}
-        x, residual, steps = np.zeros_like(b), 0.0, 0
-        for gamma in np.unique(gammas):
-            try:
-                solution = multigrid.solved(self.graph, b, float(gamma), x, tol, off)
-            except NotConvergedError:
-                if self.graph.spread is not None:
-                    raise
-                solution = solve_shifted(self.graph, b, -float(gamma), off=off, tol=tol)
+        poles, shares = self._poles(gammas, mix)
+        found, x, residual, steps = np.zeros((len(mix), *b.shape)), np.zeros_like(b), 0.0, 0
+        for pole, share in zip(poles, shares.T, strict=True):
+            solution = self._solved(b, float(pole), x, tol, off)
             x = solution.f
             residual, steps = max(residual, solution.residual), max(steps, solution.n_iter)
-            self._watch(len(found) + 1, residual, len(np.unique(gammas)))
-            found[float(gamma)] = x if nodes is None else self.graph.at(x, nodes)
-        each = [found[float(gamma)] for gamma in gammas]
-        if mix is None:
-            return np.stack(each), residual, steps
-        return (
-            np.stack([sum(m * x for m, x in zip(row, each, strict=True)) for row in mix]),
-            residual,
-            steps,
-        )
+            self._watch(steps, residual, np.inf)
+            for k, weight in enumerate(share):
+                found[k] += weight * x
+        return found, residual, steps
 
+    def _solved(self, b: Array, gamma: float, start: Array, tol: float, off: Array) -> Solution:
+        try:
+            return multigrid.solved(self.graph, b, gamma, start, tol, off)
+        except NotConvergedError:
+            if self.graph.spread is not None:
+                raise
+            return solve_shifted(self.graph, b, -gamma, off=off, tol=tol)
 
-def _until(
-    alphas: Array, betas: Array, columns: Sequence[int], gammas: Array, tol: float
-) -> tuple[dict[int, Small], float]:
-    """Return the tridiagonal problems up to the first that misses the tolerance, and the residual.
+    def _poles(self, gammas: Array, mix: Array) -> tuple[Array, Array]:
+        """Return the gammas to solve for, and what each counts in the sums.
 
-    Where one column is not there yet, the others need not be asked: on most visits it is one.
-    """
-    smalls: dict[int, Small] = {}
-    worst = 0.0
-    for c in columns:
-        smalls[c] = one = small(alphas[:, c], betas[:, c])
-        if gammas.max() >= one.theta[0]:
-            return smalls, np.inf
-        worst = max(worst, float(one.system_residuals(gammas).max()))
-        if worst > tol:
-            break
-    return smalls, worst
-
-
-def _combined(
-    kept: list[NDArray[Any]],
-    smalls: dict[int, Small],
-    size: Array,
-    gammas: Array,
-    mix: Array | None,
-) -> Array:
-    """Return ``Q (T - gamma)^-1 e_1 |b|`` for every gamma, or sums of them over the gammas."""
-    count = len(gammas) if mix is None else len(mix)
-    rows, columns = kept[0].shape
-    weights = np.zeros((columns, count, len(kept)))
-    for c, one in smalls.items():
-        each = one.solved(gammas) * size[c]  # (steps, gammas); fewer steps if the column has ended
-        weights[c, :, : len(each)] = (each if mix is None else each @ mix.T).T
-    weights = weights.astype(kept[0].dtype)
-    out = np.empty((count, rows, columns))
-    for first in range(0, rows, _ROWS):
-        part = slice(first, first + _ROWS)
-        basis = np.stack([vector[part].T for vector in kept], axis=1)  # (columns, steps, rows)
-        out[:, part] = (weights @ basis).transpose(1, 2, 0)
-    return out
+        A sum with one gamma keeps it. The others, ``sum_k m_k / (lambda - gamma_k)``, are fitted
+        over the spectrum by a few of the gammas, to `_FITTED`.
+        """
+        used = np.flatnonzero(mix.any(axis=0))
+        chosen = {int(row.nonzero()[0][0]) for row in mix if np.count_nonzero(row) == 1}
+        chosen |= {int(used[np.argmin(gammas[used])]), int(used[np.argmax(gammas[used])])}
+        spectrum = np.geomspace(0.999 * self.beyond, self.graph.top, 400)[:, None]
+        terms = 1 / (spectrum - gammas)
+        targets = terms @ mix.T
+        sizes = np.abs(targets)
+        sizes[sizes == 0] = 1.0
+        while len(chosen) < len(used):
+            some = sorted(chosen)
+            shares = np.zeros((len(mix), len(some)))
+            for k, row in enumerate(mix):
+                if np.count_nonzero(row) <= 1:
+                    shares[k] = row[some]
+                    continue
+                scaled = terms[:, some] / sizes[:, [k]]
+                shares[k] = np.linalg.lstsq(scaled, targets[:, k] / sizes[:, k], rcond=None)[0]
+            error = np.abs(terms[:, some] @ shares.T - targets) / sizes
+            if error.max() <= _FITTED:
+                return gammas[some], shares
+            others = np.setdiff1d(used, some)
+            middle = np.sort(gammas[others])[len(others) // 2]
+            chosen.add(int(others[np.argmin(np.abs(gammas[others] - middle))]))
+        return gammas[used], mix[:, used]

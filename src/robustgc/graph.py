@@ -135,6 +135,13 @@ class Graph(NodeValues):
         return _without_diagonal(W) if self._loops.any() else W
 
     @cached_property
+    def top(self) -> float:
+        """An upper bound on the eigenvalues of ``L_N``, by Gershgorin: self-loops lower it."""
+        if isinstance(self._whole, CSR):  # of graphs that may be huge, not worth a pass
+            return 2.0
+        return 2.0 * float((self._o / self.d).max())
+
+    @cached_property
     def _o(self) -> Array:
         """Degrees without self-loops."""
         if isinstance(self.W, CSR) and not self._loops.any():

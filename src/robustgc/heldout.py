@@ -1,6 +1,5 @@
-"""What lifted models say of every label without it: exact, or in folds where labels are many."""
+"""What lifted models say of every label without it, in closed form: ``F_i - K_ii Y_i``."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,16 +8,22 @@ from numpy.typing import NDArray
 from robustgc.candidates import Unseen
 from robustgc.graph import Graph
 from robustgc.lifted import Filters
-from robustgc.unseen import FOLDS, deal
 from robustgc.weights import Array
 
-FEW = 500  # labels up to which each is left out by itself on graphs that are not small
-_VALUES = 2**22  # of the unit columns that this may take: 32 MB
-_TOGETHER = 20  # columns that go through a product together
+FEW = 500  # labels up to which the kernel between all of them may be computed
+_WORK = 6e6  # entries and values of a product with all label columns, up to which it is
+_PROBES = (32, 64)  # columns for the diagonal of the kernel: with few labels, and with many
+_MANY = 300  # labels are, that are also more than a hundredth of the nodes
+_SEED = 20180523
 
 
 class HeldOut:
     """Held-out answers of some models for any label columns.
+
+    What the known modes say is exact. Off them, with few labels on a graph that is not large, the
+    kernel between all labels is computed. Else the answers to the label columns are, and the
+    diagonal of the kernel from columns that add up labels with random signs: off the modes labels
+    know little of each other, so that a label's own part stands out.
 
     Parameters
     ----------
@@ -28,11 +33,11 @@ class HeldOut:
         Factors that bring every model's lifted modes to weight 1.
     nodes : ndarray of int
         Those that carry a label.
-    codes : ndarray of int
-        Their classes.
     elsewhere : ndarray, shape (K,)
         Label mass of the classes in other components.
     tol : float
+    earlier : HeldOut or None
+        The same models with other labels: what is off the modes is computed for changes only.
     """
 
     def __init__(
@@ -41,37 +46,59 @@ class HeldOut:
         filters: Filters,
         units: Array,
         nodes: NDArray[Any],
-        codes: NDArray[np.int64],
         elsewhere: Array,
         tol: float,
+        earlier: "HeldOut | None" = None,
     ) -> None:
         self.graph, self.filters, self.units, self.nodes = graph, filters, units, nodes
         self._elsewhere, self._tol = elsewhere, tol
         self._v0 = graph.at(graph.v0, nodes)
-        self.fold: NDArray[np.int64] | None = None
-        self._kernels: list[Array] | None = None
-        self._beyond: Array | None = None
+        self._rows = graph.at(filters.modes.vectors, nodes)
+        self._weights = units[:, None] * filters.weights
+        self._own = self._weights @ (self._rows**2).T  # (models, labels), of the modes
+        self._kernels: Array | None = None
+        self._known: Array | None = None  # off the modes, without each label
+        self._earlier = earlier if earlier is not None and earlier._known is not None else None
         m = len(nodes)
-        if filters.complete:
-            self._rows = filters.modes.vectors[nodes]
-        elif m <= FEW and (m * graph.n <= _VALUES or m <= 2 * FOLDS):
-            self._kernels = self._between_labels()
+        work = m * (graph.entries + 8.0 * graph.n)
+        few = m <= _PROBES[0] or (m <= FEW and work <= _WORK)
+        if filters.complete or self._earlier is not None or not few:
+            return
+        if earlier is None or earlier._kernels is None:
+            self._kernels = self._off_modes(nodes, np.eye(m))
         else:
-            self.fold = deal(codes, 5 if graph.n >= 100_000 else FOLDS)
+            self._kernels = self._with_changes(earlier)
+        self._rest_own = np.einsum("kii->ki", self._kernels).copy()
+        np.einsum("kii->ki", self._kernels)[:] = 0.0
 
     @property
     def cheap(self) -> bool:
         """Whether the kernel between labels is at hand."""
         return self.filters.complete or self._kernels is not None
 
-    def _between_labels(self) -> list[Array]:
-        """Return every model's kernel between the labels, its diagonal zeroed."""
-        columns = self.graph.placed(self.nodes, np.eye(len(self.nodes)))
-        kernels = self.filters.rows(self.nodes, columns, self._tol) * self.units[:, None, None]
-        self._own = [K.diagonal()[:, None].copy() for K in kernels]
-        for K in kernels:
-            np.fill_diagonal(K, 0.0)
-        return list(kernels)
+    def _off_modes(
+        self, nodes: NDArray[Any], columns: Array, at: NDArray[Any] | None = None
+    ) -> Array:
+        """Return every model's answers off the modes to columns over some nodes, at some nodes."""
+        placed = self.graph.placed(nodes, columns)
+        rest = self.filters.rest(nodes if at is None else at, placed, self._tol)
+        return np.asarray(rest * self.units[:, None, None])
+
+    def _with_changes(self, earlier: "HeldOut") -> Array:
+        """Return the kernel between these labels: of new ones it is computed."""
+        assert earlier._kernels is not None
+        new = np.setdiff1d(self.nodes, earlier.nodes)
+        known, place = _found_in(self.nodes, earlier.nodes)
+        kernels = np.zeros((len(self.units), len(self.nodes), len(self.nodes)))
+        old = earlier._kernels.copy()
+        np.einsum("kii->ki", old)[:] = earlier._rest_own
+        kernels[:, known[:, None], known] = old[:, place[:, None], place]
+        if new.size:
+            columns = self._off_modes(new, np.eye(len(new)), self.nodes)
+            here = np.searchsorted(self.nodes, new)
+            kernels[:, :, here] = columns
+            kernels[:, here] = columns.transpose(0, 2, 1)
+        return kernels
 
     def kernels(self, mix: Array, of: NDArray[Any]) -> Array:
         """Return mixed kernels between some labels and all: the evidence for and against.
@@ -86,13 +113,10 @@ class HeldOut:
         -------
         ndarray, shape (sums, len(of), labels)
         """
-        if self._kernels is not None:
-            return np.stack(
-                [sum(w * K[of] for w, K in zip(row, self._kernels, strict=True)) for row in mix]
-            )
-        if self.filters.complete:
-            weights = (mix * self.units) @ self.filters.weights
-            found = np.stack([(self._rows[of] * row) @ self._rows.T for row in weights])
+        if self.cheap:
+            found = np.stack([(self._rows[of] * row) @ self._rows.T for row in mix @ self._weights])
+            if self._kernels is not None:
+                found += np.tensordot(mix, self._kernels[:, of], axes=1)
         else:
             columns = self.graph.placed(self.nodes[of], np.eye(len(of)))
             rows = self.filters.rows(self.nodes, columns, self._tol, mix * self.units)
@@ -100,84 +124,79 @@ class HeldOut:
         found[:, np.arange(len(of)), of] = 0.0
         return np.asarray(found)
 
-    def __call__(self, Y: Array) -> Unseen:
-        """Return what is said of every label without it, given label columns (labels, K)."""
+    def __call__(self, Y: Array, models: NDArray[Any]) -> Unseen:
+        """Return what some models say of every label without it, given columns (labels, K)."""
         pull = self._v0[:, None] * (self._v0 @ Y - self._v0[:, None] * Y)
         left = Y.sum(axis=0) + self._elsewhere - Y
-        if self.filters.complete:
-            return self._spectral(Y), pull, left
-        if self._kernels is not None:
-            return [K @ Y for K in self._kernels], pull, left
-        return self._in_folds(Y), *self._without_folds(Y)
+        answers = self._by_modes(Y, models) - self._own[models, :, None] * Y
+        if not self.filters.complete:
+            answers += self._beyond(Y, models)
+        return answers, pull, left
 
-    def seen(self, Y: Array) -> Unseen:
+    def seen(self, Y: Array, models: NDArray[Any]) -> Unseen:
         """Return the same with all labels, their own included."""
         pull = self._v0[:, None] * (self._v0 @ Y)
         left = np.broadcast_to(Y.sum(axis=0) + self._elsewhere, Y.shape)
-        if self._kernels is not None:
-            return (
-                [K @ Y + k * Y for K, k in zip(self._kernels, self._own, strict=True)],
-                pull,
-                left,
-            )
-        columns = self.graph.placed(self.nodes, Y)
-        answers = self.filters.rows(self.nodes, columns, self._tol) * self.units[:, None, None]
-        return list(answers), pull, left
+        answers = self._by_modes(Y, models)
+        if not self.filters.complete:
+            answers += self._beyond(Y, models) + self._rest_own[models, :, None] * Y
+        return answers, pull, left
 
-    def _in_folds(self, Y: Array) -> Sequence[Array]:
-        """Answer every label by the labels outside of its fold.
+    def _by_modes(self, Y: Array, models: NDArray[Any]) -> Array:
+        """Return what the known modes say with all labels: (models, labels, K)."""
+        known = self._weights[models, :, None] * (self._rows.T @ Y)
+        return np.asarray(self._rows @ known)
 
-        What the known modes say is computed for these columns. The rest, which takes products with
-        the graph and says little of other labels, is computed for the first columns that come and
-        kept: a label's weight in it stays what it was then.
+    def _beyond(self, Y: Array, models: NDArray[Any]) -> Array:
+        """Return what is said off the modes without each label.
+
+        Without the kernel it is computed for the first columns that come, and kept: a label's
+        weight in it stays what it was then.
         """
-        assert self.fold is not None
-        if self._beyond is None:
-            self._beyond = self._rest_in_folds(Y)
-        V = self.graph.at(self.filters.modes.vectors, self.nodes)
-        answers = self._beyond.copy()
-        for k in range(int(self.fold.max()) + 1):
-            mine = self.fold == k
-            known = V[~mine].T @ Y[~mine]
-            for answer, weights in zip(answers, self.filters.weights, strict=True):
-                answer[mine] += V[mine] @ (weights[:, None] * known)
-        return list(answers * self.units[:, None, None])
+        if self._kernels is not None:
+            return np.asarray(self._kernels[models] @ Y)
+        if self._known is None and self._earlier is not None:
+            self._known = self._from_earlier(Y, self._earlier)
+        elif self._known is None:
+            m, K = Y.shape
+            rng = np.random.default_rng(_SEED)
+            count = _PROBES[m > max(_MANY, self.graph.n // 100)]
+            group = rng.permutation(m) % count
+            probes = np.zeros((m, count))
+            probes[np.arange(m), group] = rng.choice([-1.0, 1.0], m)
+            rest = self._off_modes(self.nodes, np.hstack([Y, probes]))
+            self._rest_own = np.einsum("kic,ic->ki", rest[:, :, K:], probes)
+            self._known = rest[:, :, :K] - self._rest_own[:, :, None] * Y
+            self._first = Y
+        assert self._known is not None
+        return np.asarray(self._known[models])
 
-    def _rest_in_folds(self, Y: Array) -> Array:
-        """Solve for every fold's labels by themselves, as many as is good for products."""
-        assert self.fold is not None
-        count, K = int(self.fold.max()) + 1, Y.shape[1]
-        answers = np.zeros((len(self.units), *Y.shape))
-        together = max(1, _TOGETHER // K)
-        for first in range(0, count, together):
-            folds = range(first, min(first + together, count))
-            own = np.zeros((len(Y), len(folds) * K))
-            for place, k in enumerate(folds):
-                mine = self.fold == k
-                own[mine, place * K : (place + 1) * K] = Y[mine]
-            columns = self.graph.placed(self.nodes, own)
-            rows = self.filters.rest(self.nodes, columns, self._tol)
-            for place, k in enumerate(folds):
-                others = self.fold != k
-                answers[:, others] += rows[:, others, place * K : (place + 1) * K]
-        return answers
+    def _from_earlier(self, Y: Array, earlier: "HeldOut") -> Array:
+        """Return what is said off the modes from what was said with other labels.
 
-    def _without_folds(self, Y: Array) -> tuple[Array, Array]:
-        """Return the pull of v0 and the label mass that are left without every label's fold."""
-        pull, left = np.empty_like(Y), np.empty_like(Y)
-        assert self.fold is not None
-        for k in range(int(self.fold.max()) + 1):
-            mine = self.fold == k
-            pull[mine] = self._v0[mine, None] * (self._v0[~mine] @ Y[~mine])
-            left[mine] = Y[~mine].sum(axis=0) + self._elsewhere
-        return pull, left
+        The kernel is symmetric: its columns for the nodes whose labels have changed tell what these
+        mean to all others, and what all others mean to a new one.
+        """
+        nodes = np.union1d(self.nodes, earlier.nodes)
+        before, now = (np.zeros((len(nodes), Y.shape[1])) for _ in range(2))
+        was, here = np.searchsorted(nodes, earlier.nodes), np.searchsorted(nodes, self.nodes)
+        before[was], now[here] = earlier._first, Y
+        changed = np.flatnonzero((before != now).any(axis=1))
+        columns = self._off_modes(nodes[changed], np.eye(len(changed)), nodes)
+        assert earlier._known is not None
+        whole = np.einsum("kic,ij->kcj", columns, before)  # of the changed nodes, by symmetry
+        own = columns[:, changed, np.arange(len(changed))]
+        said = np.zeros((len(self.units), len(nodes), Y.shape[1]))
+        diagonal = np.zeros((len(self.units), len(nodes)))
+        said[:, changed], diagonal[:, changed] = whole, own
+        said[:, was] = earlier._known + earlier._rest_own[:, :, None] * earlier._first
+        diagonal[:, was] = earlier._rest_own
+        said += columns @ (now - before)[changed]
+        self._first, self._rest_own = Y, diagonal[:, here]
+        return np.asarray(said[:, here] - self._rest_own[:, :, None] * Y)
 
-    def _spectral(self, Y: Array) -> Sequence[Array]:
-        """Leave each label out in closed form: ``F_i - K_ii Y_i``."""
-        V, known = self._rows, self._rows.T @ Y
-        squares = V**2
-        found = []
-        for unit, weights in zip(self.units, self.filters.weights, strict=True):
-            own = squares @ weights
-            found.append(unit * (V @ (weights[:, None] * known) - own[:, None] * Y))
-        return found
+
+def _found_in(nodes: NDArray[Any], others: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return which of these nodes are among the others, and their places there; all ascend."""
+    known = np.flatnonzero(np.isin(nodes, others))
+    return known, np.searchsorted(others, nodes[known])

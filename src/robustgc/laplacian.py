@@ -133,6 +133,37 @@ class Laplacian:
         )
         return np.asarray(parts.sum(axis=0))
 
+    def chebyshev(
+        self,
+        x: NDArray[Any],
+        before: NDArray[Any],
+        factors: NDArray[Any],
+        shares: NDArray[Any],
+        sums: NDArray[Any],
+    ) -> None:
+        """Store ``f0 L_N x + f1 x + f2 before`` in before; add it, times shares, to the sums."""
+        factors, shares = factors.astype(self.dtype), shares.astype(self.dtype)
+        if self._csr is not None and type(self) is Laplacian:
+            loop, rows = parallel.loops("_vectors").chebyshev, self._csr
+            parallel.run(
+                loop,
+                rows.cuts(),
+                rows.indptr,
+                rows.indices,
+                rows.data,
+                self.scale,
+                x,
+                before,
+                factors,
+                shares,
+                sums,
+            )
+            return
+        before *= factors[2]
+        before += factors[0] * self(x) + factors[1] * x
+        for k, share in enumerate(shares):
+            sums[k] += share * before
+
     def normalise(
         self,
         w: NDArray[Any],

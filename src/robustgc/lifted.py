@@ -4,26 +4,34 @@
 exactly for ``gamma < lambda_q``, and the modes up to q count alike. q = 1 is the paper's model.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import multigrid
+from robustgc import multigrid, parallel
+from robustgc.block_lanczos import Worth, first_modes, told_apart
 from robustgc.complement import Complement
 from robustgc.engines import Options, precision, probe
 from robustgc.graph import SMALL, Graph
 from robustgc.outcome import NotConvergedError, NotConvexError, Solution, check_positive
 from robustgc.quoting import quoted
 from robustgc.ritz import leading
+from robustgc.solve import rounding_of_modes
 from robustgc.spectrum import eigenpairs, full_spectrum
 from robustgc.weights import Array, Operator
 
-WORST = 1e-4  # residual of modes of large graphs where nothing better was asked for
+WORST = 1e-3  # residual of modes of large graphs where nothing better was asked for
 TINY = 1e-6  # eigenvalues that products do not resolve
 MEDIUM = 30_000  # nodes up to which any number of modes is a matter of seconds
+HUGE = 300_000  # nodes from which a pass over the vectors is what a step costs
+_AFFORDABLE = 4e6  # values of the modes that multigrid looks for, to weigh candidates
+_NEAR = 24  # degree of those by which witnesses are found, which are near
+LOOSE = 96  # degree of the polynomials by which candidates are weighed, at most
+_WORK = 1e10  # entries and values that these may touch: some seconds
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,8 @@ class Modes:
         ``|L_N v_1 - lambda_1 v_1| / lambda_1``.
     engine, note : str
         What found them, and what it took.
+    beyond : float
+        About the next eigenvalue, where it is known; it is not below the last of these.
     """
 
     values: Array
@@ -46,50 +56,91 @@ class Modes:
     residual: float
     engine: str
     note: str
+    beyond: float = 0.0
+
+    @property
+    def next_value(self) -> float:
+        """A lower bound on the eigenvalues off these modes."""
+        return max(self.beyond, float(self.values[-1]))
 
 
-def find_modes(graph: Graph, count: int, Y: Array, options: Options) -> Modes:
+def find_modes(
+    graph: Graph,
+    count: int,
+    Y: Array,
+    options: Options,
+    *,
+    exact: bool = True,
+    worth: Worth | None = None,
+) -> Modes:
     """Return the first modes: as many as asked for, or fewer where more would cost too much.
 
-    Up to 1500 nodes all are there; up to 30,000 those asked for are computed. Above, Lanczos from
-    the labels finds the modes that stand clear of the bulk of the spectrum, and multigrid those of
-    grids and neighbour graphs.
+    Up to 1500 nodes all are there. Above, block Lanczos finds those that stand clear of the bulk of
+    the spectrum, and multigrid those of grids and neighbour graphs.
 
     Parameters
     ----------
     Y : ndarray, shape (N, columns)
         Label columns to start from on large graphs.
+    exact : bool
+        Whether up to 30,000 nodes all that are asked for are needed, to many digits. To weigh
+        candidates those that stand clear will do, to some digits.
+    worth : (int, callable) or None
+        With so many modes, whether more of them would be worth having.
     """
     if graph.spread is not None:
-        kept: Modes = graph.spread.modes(lambda: _found(graph, count, Y, options))
+        kept: Modes = graph.spread.modes(lambda: _found(graph, count, Y, options, exact, worth))
         return kept
-    return _found(graph, count, Y, options)
+    return _found(graph, count, Y, options, exact, worth)
 
 
-def _found(graph: Graph, count: int, Y: Array, options: Options) -> Modes:
+def _found(
+    graph: Graph, count: int, Y: Array, options: Options, exact: bool, worth: Worth | None
+) -> Modes:
     if graph.n <= SMALL and graph.spread is None:
         spectrum = full_spectrum(graph)
         return measured(graph, spectrum.values[1:], spectrum.vectors[:, 1:], "dense", "all modes")
     count = min(count, graph.n // 8)
-    if graph.n <= MEDIUM and not isinstance(graph._whole, Operator):
+    if exact and graph.n <= MEDIUM and not isinstance(graph._whole, Operator):
         for few in (count, 1):  # those of a hard graph may be too many to ask for
             try:
                 return measured(graph, *_settled(graph, few))
             except NotConvergedError:
                 continue
-    dtype, watch = precision(graph, options)[0], options.watching("modes")
+    watch = options.watching("modes")
     try:
-        values, vectors, steps = leading(graph, Y, count, dtype, probe(graph), watch)
-        note = f"{len(values)} modes, {steps} products"
-        return measured(graph, values, vectors, "krylov", note)
+        return _by_products(graph, count, Y, options, exact, worth)
     except NotConvergedError:
         if not multigrid.possible(graph):
             raise
-    pair = WORST if options.tol is None else max(options.tol, 1e-8)
-    values, vectors, _, steps = multigrid.first_pairs(graph, pair, count, watch)
+    pair = WORST / 4 if options.tol is None else max(options.tol, 1e-8)
+    if not exact and options.tol is None:  # what takes some seconds
+        count = max(3, min(count, int(_AFFORDABLE // graph.n)))
+    some = max(1, min(count - 1, Y.shape[1]))
+    needed = count if exact or options.tol is not None else some
+    values, vectors, _, steps = multigrid.first_pairs(graph, pair, count, watch, needed)
     count = min(count, len(values))
     note = f"{count} modes, LOBPCG {steps} steps"
     return measured(graph, values[:count], vectors[:, :count], "multigrid", note)
+
+
+def _by_products(
+    graph: Graph, count: int, Y: Array, options: Options, exact: bool, worth: Worth | None
+) -> Modes:
+    """Find the modes that stand clear; on huge graphs without a basis that grows with restarts."""
+    (dtype, tol), watch = precision(graph, options), options.watching("modes")
+    if graph.n > HUGE:
+        values, vectors, steps = leading(graph, Y, count, dtype, probe(graph), watch)
+        known = told_apart(values)
+        note = f"{known} modes, {steps} products"
+        return measured(graph, values[:known], vectors[:, :known], "krylov", note)
+    strict = (exact or options.tol is not None) and dtype == "float64"
+    residual = max(tol / 10, 1e-10) if strict else None
+    with parallel.single_blas:
+        first = first_modes(graph, Y, count, dtype, watch, residual, worth)
+    note = f"{len(first.values)} modes, {first.products} products"
+    modes = measured(graph, first.values, first.vectors, "krylov", note)
+    return replace(modes, beyond=first.beyond)
 
 
 def _settled(graph: Graph, count: int) -> tuple[Array, Array, str, str]:
@@ -159,7 +210,7 @@ def lifted(graph: Graph, Y: Array, *, n_modes: int, gamma: float, tol: float) ->
     filters = Filters(graph, modes, [n_modes], [gamma], options)
     f, residual, steps = filters.answer(Y, np.ones((1, 1)), tol)
     check_residual(residual, tol, modes)
-    return Solution(f[0], residual, steps)
+    return Solution(f[0], max(residual, filters.rounding(Y, np.ones((1, 1)), f)), steps)
 
 
 class Filters:
@@ -172,45 +223,72 @@ class Filters:
     n_modes : sequence of int
         Of every model.
     gammas : sequence of float
+    exact : bool
+        Whether answers at some nodes are to have many digits; else they are those of polynomials of
+        bounded degree in single precision, by which candidates are weighed.
     """
 
     def __init__(
-        self, graph: Graph, modes: Modes, n_modes: Any, gammas: Any, options: Options
+        self,
+        graph: Graph,
+        modes: Modes,
+        n_modes: Any,
+        gammas: Any,
+        options: Options,
+        *,
+        exact: bool = True,
     ) -> None:
-        self.graph, self.modes = graph, modes
+        self.graph, self.modes, self._exact = graph, modes, exact
         self.n_modes, self.gammas = np.asarray(n_modes), np.asarray(gammas, dtype=float)
         level = modes.values[self.n_modes - 1][:, None]
         lifted = np.maximum(modes.values[None, :], level)
         self.weights = self.gammas[:, None] / (lifted - self.gammas[:, None])  # (models, Q)
         self.complete = len(modes.values) == graph.n - 1
-        self._rest = None
-        if not self.complete:
-            dtype = precision(graph, options)[0]
-            beyond = float(modes.values[-1])
-            watch = options.watching("candidates")
-            self._rest = Complement(graph, modes.vectors, beyond, dtype, watch)
+        self._options = options
 
-    def rows(self, nodes: NDArray[Any], B: Array, tol: float, mix: Array | None = None) -> Array:
-        """Return every model's answer to columns B at some nodes: (models, nodes, columns).
+    @cached_property
+    def _rest(self) -> Complement:
+        """What is off the known modes, in the precision of the answer."""
+        return self._off_modes(precision(self.graph, self._options)[0])
 
-        With a mix, shape (sums, models): sums of these answers, which cost less.
+    @cached_property
+    def _loose(self) -> Complement:
+        """The same in single precision, to weigh candidates."""
+        same = precision(self.graph, self._options)[0] == "float32"
+        return self._rest if same else self._off_modes("float32")
+
+    def _off_modes(self, dtype: str) -> Complement:
+        watch = self._options.watching("candidates")
+        modes = self.modes
+        return Complement(self.graph, modes.vectors, modes.next_value, dtype, watch)
+
+    def rows(self, nodes: NDArray[Any], B: Array, tol: float, mix: Array) -> Array:
+        """Return sums of the models' answers to columns B at some nodes: (sums, nodes, columns).
+
+        Parameters
+        ----------
+        mix : ndarray, shape (sums, models)
         """
         V = self.modes.vectors
         known, here = self.graph.inner(V, B), self.graph.at(V, nodes)
-        weights = self.weights if mix is None else mix @ self.weights
-        found = np.stack([here @ (w[:, None] * known) for w in weights])
-        if self._rest is None:
+        found = np.stack([here @ (w[:, None] * known) for w in mix @ self.weights])
+        if self.complete:
             return found
-        if mix is None:
-            return found + self.rest(nodes, B, tol)
         gammas, shares = self._by_gamma(mix)
-        return found + self._rest.rows(nodes, B, gammas, tol, shares)
+        if self._exact:
+            return found + self._rest.rows(nodes, B, gammas, tol, shares)
+        return found + self._loose.rows(nodes, B, gammas, tol, shares, _NEAR)
 
     def rest(self, nodes: NDArray[Any], B: Array, tol: float) -> Array:
-        """Return the part of `rows` that is off the known modes."""
-        assert self._rest is not None
+        """Return every model's answer off the modes at some nodes: (models, nodes, columns)."""
         gammas, where = np.unique(self.gammas, return_inverse=True)
-        rest = self._rest.rows(nodes, B, gammas, tol)
+        each = np.eye(len(gammas))
+        if self._exact:
+            rest = self._rest.rows(nodes, B, gammas, tol, each)
+        else:
+            step = B.shape[1] * (self.graph.entries + 8.0 * self.graph.n)
+            most = int(np.clip(_WORK / step, _NEAR, LOOSE))
+            rest = self._loose.rows(nodes, B, gammas, tol, each, most)
         return np.asarray(self.gammas[:, None, None] * rest[where])
 
     def answer(self, Y: Array, mix: Array, tol: float) -> tuple[Array, float, int]:
@@ -222,12 +300,20 @@ class Filters:
         tiny = int(np.searchsorted(self.modes.values, TINY))
         first = [V[:, :tiny] @ (w[:tiny, None] * known[:tiny]) for w in weights]
         found = np.stack([V[:, tiny:] @ (w[tiny:, None] * known[tiny:]) for w in weights])
-        if self._rest is None:
+        if self.complete:
             return found + first, self._residual(found, Y, mix, tiny), 0
         gammas, shares = self._by_gamma(mix)
         rest, residual, steps = self._rest.mixed(Y, gammas, shares, tol)
         found += rest
         return found + first, max(residual, self._residual(found, Y, mix, tiny)), steps
+
+    def rounding(self, Y: Array, mix: Array, sums: Array) -> float:
+        """Return what rounding of the tiny modes leaves in sums of answers, relative to each."""
+        tiny = int(np.searchsorted(self.modes.values, TINY))
+        V, weights = self.modes.vectors[:, :tiny], (mix @ self.weights)[:, :tiny]
+        return max(
+            rounding_of_modes(self.graph, V, w, Y, f) for w, f in zip(weights, sums, strict=True)
+        )
 
     def _by_gamma(self, mix: Array) -> tuple[Array, Array]:
         """Return the different gammas, and their shares in sums of models off the known modes."""

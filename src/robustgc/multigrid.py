@@ -5,9 +5,12 @@ with it finds the first eigenpairs, and conjugate gradients with it solve
 ``(L_N - gamma I) f = gamma P0 y`` in a few dozen steps, whatever lambda_1 is.
 """
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg as sla
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from robustgc.csr import CSR
 from robustgc.cycles import COARSE, Hierarchy
@@ -22,11 +25,13 @@ from robustgc.outcome import (
     Watch,
     nobody,
 )
-from robustgc.solve import conjugate_gradients, relative_residual
+from robustgc.solve import conjugate_gradients, nearly_inverse, relative_residual
 from robustgc.weights import Array
 
 _SEED = 20180521
 _STEPS = 100
+_NEAR_TREE = 2.2  # entries for each node; a tree has less than 2
+_ENOUGH = 10  # steps, where not all modes are needed
 _LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
 
 
@@ -93,27 +98,49 @@ def operator(graph: Graph, dtype: str = "float64") -> Laplacian:
 
 
 @per_graph
-def hierarchy(graph: Graph) -> Hierarchy:
-    """Set up multigrid for ``L_N`` once."""
-    return Hierarchy(graph)
+def hierarchy(graph: Graph) -> "Hierarchy | Factors":
+    """Set up what nearly inverts ``L_N`` once: multigrid, or for a near-tree its factors."""
+    return Factors(graph) if graph.entries < _NEAR_TREE * graph.n else Hierarchy(graph)
+
+
+class Factors:
+    """The factors of ``L_N`` where they fill in nothing: trees, and graphs with few more edges.
+
+    Multigrid has a hard time there, as aggregates around hubs are too large.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._solve = nearly_inverse(graph, "normalized")
+        self._v0 = graph.v0[:, None]
+        self.sizes = [graph.n]
+
+    def __call__(self, r: NDArray[Any]) -> NDArray[Any]:
+        """Return about the pseudo-inverse times r."""
+        x = self._solve(np.asarray(r, dtype=float).reshape(len(r), -1))
+        return np.asarray((x - self._v0 @ (self._v0.T @ x)).reshape(r.shape))
 
 
 def first_pairs(
-    graph: Graph, pair: float, count: int = 1, watch: Watch = nobody
+    graph: Graph, pair: float, count: int = 1, watch: Watch = nobody, needed: int | None = None
 ) -> tuple[Array, Array, float, int]:
     """Return the first non-trivial eigenpairs of ``L_N``, their residual, and steps taken.
 
-    They are kept on the graph.
+    They are kept on the graph. With `needed`: once those up to there have converged, or after some
+    steps as many as have, if any.
     """
-    key = f"first_pairs{pair, count}"
+    key = f"first_pairs{pair, count, needed}"
     if key not in graph._memo:
-        find = _lobpcg if graph.spread is None else graph.spread.first_pairs
-        graph._memo[key] = find(graph, pair, count, watch)
+        if graph.spread is None:
+            graph._memo[key] = _lobpcg(graph, pair, count, needed or count, watch)
+        else:
+            graph._memo[key] = graph.spread.first_pairs(graph, pair, count, watch)
     found: tuple[Array, Array, float, int] = graph._memo[key]
     return found
 
 
-def _lobpcg(graph: Graph, pair: float, count: int, watch: Watch) -> tuple[Array, Array, float, int]:
+def _lobpcg(
+    graph: Graph, pair: float, count: int, needed: int, watch: Watch
+) -> tuple[Array, Array, float, int]:
     """Find what `first_pairs` returns.
 
     LOBPCG: the best combination of the vectors, their preconditioned residuals and the last
@@ -130,12 +157,15 @@ def _lobpcg(graph: Graph, pair: float, count: int, watch: Watch) -> tuple[Array,
     for step in range(_STEPS):
         R = image - X * values
         sizes = np.linalg.norm(R[:, :count], axis=0) / np.maximum(values[:count], 1e-300)
-        best = float(sizes.max())
+        best = float(sizes[:needed].max())
         watch(step, best, np.inf)
         if values[0] < 2 * _LEAST and best > pair:
             raise NotConvergedError(f"lambda_1 = {values[0]:.1e} is at the level of rounding")
         if best <= pair:
-            return values, X, best, step
+            known = len(values) if needed == count else _leading(sizes <= pair)
+            return values[:known], X[:, :known], best, step
+        if needed < count and step >= _ENOUGH and (known := _leading(sizes <= pair)):
+            return values[:known], X[:, :known], float(sizes[:known].max()), step
         Z = _orthonormal(graph, np.column_stack([cycle(R), change]), off=X)
         image_z = L(Z)
         k = X.shape[1]
@@ -146,6 +176,11 @@ def _lobpcg(graph: Graph, pair: float, count: int, watch: Watch) -> tuple[Array,
         if step % 8 == 7:  # rounding adds up in what is only combined
             X, image, values = _rotated(L, _orthonormal(graph, X))
     raise NotConvergedError(f"LOBPCG: residual {best:.1e} after {_STEPS} steps")
+
+
+def _leading(converged: NDArray[np.bool_]) -> int:
+    """Return how many of the first ones have converged."""
+    return len(converged) if converged.all() else int(np.argmin(converged))
 
 
 def _rotated(L: Laplacian, X: Array) -> tuple[Array, Array, Array]:
@@ -175,10 +210,10 @@ def _orthonormal(graph: Graph, Z: Array, off: Array | None = None) -> Array:
     return np.asarray(Z)
 
 
-def _from_coarse(levels: Hierarchy, count: int) -> Array:
+def _from_coarse(levels: Hierarchy | Factors, count: int) -> Array:
     """Carry the first eigenvectors of the coarsest level up: a start close to the end."""
     size = levels.sizes[-1]
-    if len(levels.sizes) == 1 or not count < size <= 2 * COARSE:
+    if isinstance(levels, Factors) or len(levels.sizes) == 1 or not count < size <= 2 * COARSE:
         return np.random.default_rng(_SEED + 7).standard_normal((levels.sizes[0], count))
     _, coarse = sla.eigh(levels.coarsest, levels.mass(), subset_by_index=[0, count])
     return np.asarray(levels.prolonged(coarse[:, 1:]))

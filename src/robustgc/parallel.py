@@ -8,9 +8,11 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -98,6 +100,39 @@ def collect(
 
     run(work, even_rows(len(parts), min(n_threads(), len(parts))))
     return parts
+
+
+class _SingleBlas:
+    """One thread for matrix products of numpy and scipy, while anybody asks for it.
+
+    Products of tall blocks with a few columns gain nothing from more, and where another program is
+    busy, threads that wait for each other take ten times as long. What is set holds for the whole
+    process, so that it is counted who is inside: the last one to leave restores what was.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._limit = Lock(), 0, ExitStack()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._limit.enter_context(_blas().limit(limits=1, user_api="blas"))
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.close()
+
+
+single_blas = _SingleBlas()
+
+
+@cache
+def _blas() -> Any:
+    """Return what sets the threads of the loaded libraries; to look for them takes time."""
+    return import_module("threadpoolctl").ThreadpoolController()
 
 
 def in_order(work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:

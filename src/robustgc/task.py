@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from robustgc.asked import Model
 from robustgc.audit import LabelIssues, judgement, label_issues
-from robustgc.auto import rule
+from robustgc.auto import rule, ruled_again
 from robustgc.complement import Complement
 from robustgc.cost import COMMITTEE, refuse_if_too_large
 from robustgc.engines import Attempt, Options, precision, solve_robust
 from robustgc.graph import SMALL, Graph
 from robustgc.labels import Labels
-from robustgc.lifted import MEDIUM, WORST
+from robustgc.lifted import WORST
 from robustgc.models import bound
 from robustgc.outcome import NotConvergedError, Shifts, Solution, reported
 from robustgc.ruling import Question, Ruling, votes
@@ -109,7 +109,7 @@ class Task:
             refuse_if_too_large(graph, COMMITTEE * question.n_classes, precision(graph, options)[0])
             piece = self._by_committee(graph, Y, psd, options, question, classes, before)
         tol = precision(graph, options)[1]
-        lifted = piece.ruling is not None and graph.n > MEDIUM and options.tol is None
+        lifted = piece.ruling is not None and graph.n > SMALL and options.tol is None
         reported(piece.solution, max(tol, WORST) if lifted else tol)
         return replace(piece, labelled=given.nodes, classes=classes)
 
@@ -229,8 +229,9 @@ class Task:
         """Return what the labels of a component say of each other."""
         if piece.ruling is not None and piece.ruling.fresh:
             return piece.ruling
-        known = None if piece.ruling is None else piece.ruling.modes
-        return rule(piece.graph, piece.question, options, known)
+        if piece.ruling is not None:
+            return ruled_again(piece.ruling, options)
+        return rule(piece.graph, piece.question, options)
 
 
 def _since(start: float) -> float:

@@ -79,7 +79,7 @@ def check(comm, path, way):
     np.testing.assert_allclose(issues.suspicion[by_node], case["suspicion"], atol=case["digits"])
     largest = max(answer.certificates.values(), key=lambda c: c.n_nodes)
     np.testing.assert_allclose(largest.lambda_1, case["lambda_1"], rtol=1e-6)
-    assert largest.residual < 1e-5
+    assert largest.residual < (1e-3 if eta is None else 1e-5)  # of modes to choose from
 
 
 if __name__ == "__main__":

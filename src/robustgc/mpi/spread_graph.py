@@ -1,6 +1,7 @@
 """A connected graph whose nodes are spread over ranks: every rank has some rows of everything."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -68,6 +69,11 @@ class SpreadGraph(Graph):
         largest = self.comm.allreduce(float(self.d.max(initial=0.0)), library().MAX)
         root = np.sqrt(self.d / (largest or 1.0))
         return np.asarray(root / (self.norms(root[:, None])[0] or 1.0))
+
+    @property
+    def top(self) -> float:
+        """An upper bound on the eigenvalues of ``L_N``."""
+        return 2.0
 
     def inner(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
         """Return ``A' B`` over all ranks."""
@@ -154,13 +160,15 @@ class SpreadGraph(Graph):
 
         def make() -> Arrays:
             found.append(find())
-            return {"values": found[0].values, "vectors": found[0].vectors}
+            beyond = np.array([found[0].beyond])
+            return {"values": found[0].values, "vectors": found[0].vectors, "beyond": beyond}
 
         kept = self.keep("modes", make)
         if found:
             return found[0]
         note = f"{len(kept['values'])} modes, kept by an earlier run"
-        return measured(self, kept["values"], kept["vectors"], "checkpoint", note)
+        modes = measured(self, kept["values"], kept["vectors"], "checkpoint", note)
+        return replace(modes, beyond=float(kept["beyond"][0]))
 
     def eigenpairs(self, count: int) -> tuple[Array, Array, str]:
         """Return the first eigenpairs to many digits, and what it took."""

@@ -1,0 +1,231 @@
+"""The first eigenpairs of ``L_N`` by block Lanczos with restarts, to as many digits as are of use.
+
+Modes that stand clear of the bulk of the spectrum converge within some dozens of products. Those
+inside of it hardly do, and tell nothing of classes: the iteration stops where no further mode has
+converged for a while, and returns the first modes up to there.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.linalg as sla
+from numpy.typing import NDArray
+
+from robustgc import parallel
+from robustgc.graph import Graph
+from robustgc.multigrid import operator
+from robustgc.outcome import NotConvergedError, Watch, nobody
+from robustgc.weights import Array
+
+_BLOCK = 4  # columns of a product: equal eigenvalues up to that often are told apart at once
+_SEED = 20180521
+_CLEAR = {8: 1e-5, 4: 1e-4}  # residual of a mode relative to its eigenvalue, by bytes of a number
+_LEAST = {8: 1e-6, 4: 1e-3}  # an eigenvalue below is not resolved by products with L_N
+_HARD = 1e-3  # where lambda_1 is below that after some products, multigrid is the better bet
+_PROBE = 30
+_LARGE = 30_000  # nodes; on smaller graphs twice as many products are tried
+_MOST = 400  # products
+_GAP = 1.2  # a next eigenvalue that much larger: modes below it stand clear
+
+
+# How many modes, and what tells from them if more are worth having.
+Worth: TypeAlias = tuple[int, Callable[[Array], bool]]
+
+
+@dataclass(frozen=True)
+class FirstModes:
+    """Converged modes, ascending; the next eigenvalue, about; the products it took."""
+
+    values: Array
+    vectors: Array
+    beyond: float
+    products: int
+
+
+def first_modes(
+    graph: Graph,
+    start: Array,
+    count: int,
+    dtype: str,
+    watch: Watch = nobody,
+    residual: float | None = None,
+    worth: Worth | None = None,
+) -> FirstModes:
+    """Return up to `count` of the first non-trivial modes.
+
+    Parameters
+    ----------
+    start : ndarray, shape (N, columns)
+        Label columns: most of what they have in common with the graph lies in the modes that are
+        wanted. A random column joins them, so that no symmetry hides a mode.
+    residual : float or None
+        Of a mode, relative to its eigenvalue; None: enough digits to weigh candidates.
+    worth : (int, callable) or None
+        Asked once so many modes are there: whether it is worth to go on.
+
+    Raises
+    ------
+    NotConvergedError
+        Not even lambda_1 has converged, or it is too small for products to resolve.
+    """
+    space = _Space(graph, _first_block(graph, start), count, dtype)
+    clear = _CLEAR[space.dtype.itemsize] if residual is None else residual
+    found, last, check, before = 0, 0, 3, (0, 0.0)
+    while True:
+        space.extend()
+        done = space.products
+        if done < check and not space.full and not space.exhausted:
+            continue
+        check = int(1.1 * done) + 2
+        theta, S, rest = space.ritz()
+        open_ = np.flatnonzero(rest > clear * np.maximum(theta, 1e-300))
+        now = min(count, int(open_[0]) if open_.size else len(theta))
+        watch(done, float(rest[0] / max(theta[0], 1e-300)), np.inf)
+        if now > found:
+            found, last = now, done
+        if worth is not None and found >= worth[0]:
+            if not worth[1](space.vectors(S[:, :found])):
+                break
+            worth = None
+        # Behind a gap: when would the next mode be there, at its pace since last time?
+        gap = 0 < now < len(theta) and theta[now] > _GAP * theta[now - 1]
+        behind = np.log(rest[now] / (clear * theta[now])) if gap else 0.0
+        pace = (before[1] - behind) / (done - before[0]) if before[1] else 0.0
+        wait = behind / pace if pace > 0 else 0.0
+        before = (done, behind)
+        stalled = found and done + wait > 1.3 * last + 6
+        if found >= count or stalled or done >= _MOST or space.exhausted:
+            break
+        if done >= (_PROBE if graph.n > _LARGE else 2 * _PROBE) and not found and theta[0] < _HARD:
+            break
+        if space.full:
+            space.restart(theta, S)
+    if found == 0 or theta[0] < _LEAST[space.dtype.itemsize]:
+        raise NotConvergedError(
+            f"lambda_1 is about {theta[0]:.1e}, with a residual of {rest[0]:.1e} after {done} "
+            "products of block Lanczos"
+        )
+    following = theta[found] - rest[found] if found < len(theta) else theta[found - 1]
+    values, vectors = space.rotated(S[:, :found])
+    known = told_apart(values, 2 if space.exhausted else _BLOCK)
+    if known < found:
+        return FirstModes(values[:known], vectors[:, :known], float(values[known - 1]), done)
+    return FirstModes(values, vectors, max(float(values[-1]), 0.98 * float(following)), done)
+
+
+def told_apart(values: Array, copies: int = _BLOCK) -> int:
+    """Return how many modes can be relied on to be the first ones.
+
+    A Krylov space has as many copies of an eigenvalue as it was started from vectors; where there
+    are so many there may be more, as in a star. Of such an eigenvalue one mode is taken, and none
+    above.
+    """
+    for k in range(len(values) - copies + 1):
+        if values[k + copies - 1] - values[k] <= 1e-4 * values[k]:
+            return k + 1
+    return len(values)
+
+
+def _first_block(graph: Graph, start: Array) -> Array:
+    """Return sums of the label columns, and one random column."""
+    rng = np.random.default_rng(_SEED)
+    columns = _BLOCK - 1
+    if start.shape[1] > columns:
+        start = start @ rng.standard_normal((start.shape[1], columns))
+    L, drawn = operator(graph, "float64"), np.empty((graph.rows, _BLOCK - start.shape[1]))
+    for k in range(drawn.shape[1]):
+        loop, column = parallel.loops().random_values, np.empty((graph.rows, 1))
+        parallel.run(loop, parallel.shares(graph.rows), _SEED + k, L.first, L.v0, column)
+        drawn[:, k] = column[:, 0]
+    return np.column_stack([start, drawn])
+
+
+class _Space:
+    """An orthonormal basis off v0 with ``H = U' L_N U``."""
+
+    def __init__(self, graph: Graph, start: Array, count: int, dtype: str) -> None:
+        self.graph, self.dtype, self.count = graph, np.dtype(dtype), count
+        self._L = operator(graph, dtype)
+        self._v0 = graph.v0.astype(self.dtype)
+        room = graph.available() / 3 // (max(graph.most_rows, 1) * self.dtype.itemsize)
+        self._most = int(min(max(3 * count + 20, 60), graph.n // 2, room))
+        if self._most < count + 3 * _BLOCK:
+            raise NotConvergedError("the basis of block Lanczos does not fit into memory")
+        self._U: NDArray[Any] = np.empty((graph.rows, self._most + _BLOCK), self.dtype, order="F")
+        self._H = np.zeros((self._most + _BLOCK,) * 2)
+        self._size, self.products, self.exhausted = 0, 0, False
+        self._coupled = 0  # the first vector that a product of the last block has a part of
+        block = self._orthogonal(start.astype(self.dtype))[0]
+        self._width = self._append(block)[0]
+
+    @property
+    def full(self) -> bool:
+        """Whether no further block fits."""
+        return self._size + 2 * _BLOCK > self._most
+
+    def _orthogonal(self, X: NDArray[Any]) -> tuple[NDArray[Any], Array]:
+        """Take v0 and the basis out of a block; return what was there of the basis.
+
+        First what a product must have of it, the last two blocks (after a restart, all vectors),
+        then what rounding has left of any.
+        """
+        inner, U = self.graph.inner, self._U[:, : self._size]
+        known = np.zeros((self._size, X.shape[1]))
+        for first in (max(0, self._coupled), 0):
+            X = X - np.outer(self._v0, inner(self._v0, X))
+            part = inner(U[:, first:], X)
+            X -= U[:, first:] @ part
+            known[first:] += part
+        return X, known
+
+    def _append(self, X: NDArray[Any]) -> tuple[int, Array]:
+        """Put the orthonormalised block behind the basis: how many columns, and ``Q' X``."""
+        gram = self.graph.inner(X, X).astype(float)
+        values, turn = sla.eigh((gram + gram.T) / 2)
+        keep = values > max(1e-10 * values[-1], (64 * np.finfo(self.dtype).eps) ** 2)
+        root = np.sqrt(values[keep])
+        Q = X @ (turn[:, keep] / root).astype(self.dtype)
+        width = int(keep.sum())
+        self._U[:, self._size : self._size + width] = Q
+        return width, root[:, None] * turn[:, keep].T
+
+    def extend(self) -> None:
+        """Multiply the last block and put what is new behind it."""
+        first, last = self._size, self._size + self._width
+        X = np.ascontiguousarray(self._U[:, first:last])
+        self._size, self.products = last, self.products + 1
+        image, known = self._orthogonal(self._L(X))
+        self._H[:last, first:last], self._H[first:last, :last] = known, known.T
+        self._width, self._coupling = self._append(image)
+        self._last, self._coupled = (first, last), first
+        self.exhausted = self._width == 0
+
+    def ritz(self) -> tuple[Array, Array, Array]:
+        """Return Ritz values, their coefficients and the norms of their residuals."""
+        form = self._H[: self._size, : self._size]
+        theta, S = sla.eigh((form + form.T) / 2)
+        first, last = self._last
+        return theta, S, np.linalg.norm(self._coupling @ S[first:last], axis=0)
+
+    def restart(self, theta: Array, S: Array) -> None:
+        """Keep the first Ritz vectors and the block that comes next."""
+        size, width = self._size, self._width
+        keep = min(self.count + (self._most - self.count) // 3, size - _BLOCK)
+        following = self._U[:, size : size + width].copy()
+        self._U[:, :keep] = self._U[:, :size] @ S[:, :keep].astype(self.dtype)
+        self._U[:, keep : keep + width] = following
+        self._H[:] = 0.0
+        np.fill_diagonal(self._H[:keep, :keep], theta[:keep])
+        self._size, self._coupled = keep, 0
+
+    def vectors(self, S: Array) -> Array:
+        """Return Ritz vectors."""
+        return np.asarray(self._U[:, : self._size] @ S.astype(self.dtype), dtype=float)
+
+    def rotated(self, S: Array) -> tuple[Array, Array]:
+        """Return Ritz pairs in double precision: Rayleigh-Ritz once more, on the matrix."""
+        X = self.graph.P0(self.vectors(S))
+        values, turn = sla.eigh(self.graph.inner(X, self.graph.L_N(X)), self.graph.inner(X, X))
+        return values, X @ turn

@@ -1,0 +1,78 @@
+"""Systems off the first modes, against the full decomposition."""
+
+import numpy as np
+import pytest
+
+import graphs
+import lifting
+from robustgc import Graph, complement, full_spectrum
+from robustgc.complement import Complement
+from robustgc.outcome import NotConvergedError
+
+MIX = np.array([[0.5, 0.2, 0.3], [0.0, 1.0, 0.0]])
+
+
+def case(kind, q=3):
+    graph = Graph(
+        lifting.blocks(3037, [500, 400, 400, 300], 0.06, 0.008)[0]
+        if kind == "blocks"
+        else graphs.grid(36, 45)
+    )
+    spectrum = full_spectrum(graph)
+    B = np.random.default_rng(3041).standard_normal((graph.n, 40))
+    gammas = np.array([0.1, 0.5, 0.95]) * spectrum.values[q]
+    V, values = spectrum.vectors[:, q + 1 :], spectrum.values[q + 1 :]
+    exact = np.stack([V @ ((V.T @ B) / (values - gamma)[:, None]) for gamma in gammas])
+    return graph, spectrum, B, gammas, exact
+
+
+@pytest.mark.parametrize("kind", ["blocks", "grid"])
+@pytest.mark.parametrize(("dtype", "room"), [("float64", 1e-8), ("float32", 2e-4)])
+def test_sums_over_gammas(kind, dtype, room):
+    graph, spectrum, B, gammas, exact = case(kind)
+    off = Complement(graph, spectrum.vectors[:, 1:4], float(spectrum.values[4]), dtype)
+    tol = 1e-9 if dtype == "float64" else 1e-5
+    found, residual, steps = off.mixed(B, gammas, MIX, tol)
+    expected = np.tensordot(MIX, exact, 1)
+    assert np.abs(found - expected).max() <= room * np.abs(expected).max()
+    assert residual <= tol
+    assert steps <= complement.LIMIT
+    nodes = np.array([7, 3, 900])
+    rows = off.rows(nodes, B, gammas, tol, np.eye(3))
+    assert np.abs(rows - exact[:, nodes]).max() <= room * np.abs(exact).max()
+    sums = off.rows(nodes, B, gammas, tol, MIX)
+    assert np.abs(sums - expected[:, nodes]).max() <= room * np.abs(expected).max()
+
+
+def test_multigrid_where_the_recurrence_would_take_too_long(monkeypatch):
+    monkeypatch.setattr(complement, "LIMIT", 10)
+    graph, spectrum, B, gammas, exact = case("grid")
+    off = Complement(graph, spectrum.vectors[:, 1:4], float(spectrum.values[4]), "float64")
+    found, residual, _ = off.mixed(B, gammas, MIX, 1e-9)
+    assert residual <= 1e-8
+    expected = np.tensordot(MIX, exact, 1)
+    np.testing.assert_allclose(found, expected, atol=1e-7 * np.abs(expected).max())
+    rows = off.rows(np.array([7, 3]), B, gammas, 1e-9, MIX)
+    np.testing.assert_array_equal(rows, found[:, [7, 3]])
+
+
+def test_of_many_gammas_some_are_solved_for():
+    graph, spectrum, *_ = case("grid")
+    off = Complement(graph, spectrum.vectors[:, 1:4], float(spectrum.values[4]), "float64")
+    gammas = np.linspace(0.01, 0.95, 20) * spectrum.values[3]
+    mix = np.random.default_rng(3049).random((3, 20))
+    mix[2] = 0.0
+    mix[2, 11] = 0.7
+    poles, shares = off._poles(gammas, mix)
+    assert len(poles) < 8
+    values = spectrum.values[4:, None]
+    exact, fitted = (1 / (values - gammas)) @ mix.T, (1 / (values - poles)) @ shares.T
+    np.testing.assert_allclose(fitted, exact, rtol=5e-3)
+    np.testing.assert_allclose(fitted[:, 2], exact[:, 2], rtol=1e-12)
+
+
+def test_a_mode_that_is_not_among_them_is_noticed():
+    graph, spectrum, B, gammas, _ = case("blocks")
+    off = Complement(graph, spectrum.vectors[:, 2:4], float(spectrum.values[4]), "float64")
+    with pytest.raises(NotConvergedError, match="was not found"):
+        off.mixed(B, gammas[:1], np.ones((1, 1)), 1e-9)
