@@ -85,6 +85,19 @@ def _shared(name: str) -> Problem:
     return problem_of(name, W[kept][:, kept], y[kept], None if X is None else X[kept])
 
 
+def _planetoid(name: str) -> Problem:
+    """Read a graph with features: its largest component of the nodes whose class is known."""
+    with np.load(_folder() / "planetoid" / f"{name}.npz") as parts:
+        y, ends = parts["labels"], parts["edges"].reshape(-1, 2)
+        words = (parts["X_data"], parts["X_indices"], parts["X_indptr"])
+        X = sp.csr_matrix(words, shape=tuple(parts["X_shape"]))
+    upper = sp.coo_matrix((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(len(y),) * 2)
+    W = sp.csr_matrix(upper + upper.T)
+    kept = np.flatnonzero(y >= 0)
+    kept = kept[_largest(W[kept][:, kept])]
+    return problem_of(name, W[kept][:, kept], y[kept], X[kept])
+
+
 def _words(path: Path) -> sp.csr_matrix | None:
     """Read bags of words, scaled to unit length: what matters is which words, not how many."""
     if not path.exists():
@@ -123,6 +136,7 @@ LOADERS: dict[str, Callable[[str], Problem]] = {
     **dict.fromkeys(("karate", "polbooks", "polblogs", "synth"), _of_the_paper),
     **dict.fromkeys(("digits", "wine", "iris", "breast_cancer"), _points),
     **dict.fromkeys(("cora", "pubmed", "email-Eu-core"), _shared),
+    **dict.fromkeys(("amazon-photo", "citeseer"), _planetoid),
     "blocks-equal": lambda name: _blocks(name, [200] * 5, EQUAL_SEED),
     "blocks-unequal": lambda name: _blocks(name, [600, 400, 250, 150, 80, 50], UNEQUAL_SEED),
 }

@@ -61,7 +61,7 @@ def full_spectrum(graph: Graph, kind: str = "normalized") -> Spectrum:
     >>> full_spectrum(Graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]])).values
     array([0., 1., 2.])
     """
-    return _decomposed(graph, _checked_kind(kind))
+    return _resolved(graph, _checked_kind(kind))
 
 
 def eigenpairs(graph: Graph, k: int, kind: str = "normalized") -> Spectrum:
@@ -81,9 +81,13 @@ def eigenpairs(graph: Graph, k: int, kind: str = "normalized") -> Spectrum:
             f"{quoted(k)} eigenvectors were asked of a graph of {graph.n} nodes; it has {graph.n}. "
             f"Ask for 1 to {graph.n}."
         )
-    crowded = graph.n <= 2 * SMALL and 10 * graph.entries > graph.n**2
-    if graph.n <= SMALL or 8 * k > graph.n or crowded:
+    if graph.n <= SMALL or 8 * k > graph.n:
         return full_spectrum(graph, kind).first(k)
+    if graph.n <= 2 * SMALL and 10 * graph.entries > graph.n**2:
+        # Factors of a matrix that is nearly full take longer than all of its eigenvalues.
+        found = _decomposed(graph, kind)
+        if not _unresolved(found.values):
+            return found.first(k)
     return _iterated(graph, max(k, 2), kind).first(k)
 
 
@@ -102,8 +106,15 @@ def _decomposed(graph: Graph, kind: str) -> Spectrum:
     # Lift the trivial pair above all others instead of sorting it out afterwards: eigenvalues
     # near 0 would mix with it, and at 2 (bipartite graphs) they would with the usual 2 v0 v0'.
     values, vectors = np.linalg.eigh(M + 1.5 * top * np.outer(u0, u0))
-    found = _assembled(graph, kind, values[:-1], vectors[:, :-1])
-    _tell_unresolved(found.values)
+    return _assembled(graph, kind, values[:-1], vectors[:, :-1])
+
+
+@per_graph
+def _resolved(graph: Graph, kind: str) -> Spectrum:
+    """Return all eigenpairs; warn once where lambda_1 is not resolved."""
+    found = _decomposed(graph, kind)
+    if _unresolved(found.values):
+        _tell_unresolved(found.values)
     return found
 
 
@@ -158,17 +169,19 @@ def _iterated(graph: Graph, k: int, kind: str) -> Spectrum:
     )
 
 
+def _unresolved(values: Array) -> bool:
+    """Return whether lambda_1 is below the square of rounding, which is all that edges resolve."""
+    return bool(values[1] < UNRESOLVED * values[-1])
+
+
 def _tell_unresolved(values: Array) -> None:
-    """Warn where lambda_1 is below the square of rounding, which is all that edges resolve."""
-    if values[1] < UNRESOLVED * values[-1]:
-        warn(
-            f"lambda_1 = {values[1]:.1e} is below what double precision resolves, about "
-            f"{UNRESOLVED * values[-1]:.0e}: parts of the graph hang together by next to nothing, "
-            "and the size "
-            "of decision values means little there. Remove the weakest links, so that these parts "
-            "are answered by themselves.",
-            ResidualWarning,
-        )
+    warn(
+        f"lambda_1 = {values[1]:.1e} is below what double precision resolves, about "
+        f"{UNRESOLVED * values[-1]:.0e}: parts of the graph hang together by next to nothing, "
+        "and the size of decision values means little there. Remove the weakest links, so that "
+        "these parts are answered by themselves.",
+        ResidualWarning,
+    )
 
 
 def _by_multigrid(graph: Graph, k: int) -> Spectrum:
