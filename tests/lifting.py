@@ -68,7 +68,8 @@ def one_hot(y, weights=None):
 class NoFits:
     """No least squares beside the models."""
 
-    numbers = ()
+    numbers = members = ()
+    kernels = False
 
     def unseen(self, weight):
         return []

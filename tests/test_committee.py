@@ -39,11 +39,12 @@ def test_weights_are_shares(kind, n_classes):
     assert weights.sum() == pytest.approx(1.0, abs=1e-12)
     assert (weights >= 0).all()
     assert (np.diff(weights) <= 0).all()
-    first = next(c for c in clf.selection_ if c.eta is not None)
+    first = next(c for c in clf.selection_ if c.lifted)
     assert (clf.n_modes_, clf.eta_) == (first.n_modes, first.eta)
-    kinds = {(c.n_modes, c.eta, c.balanced, c.constant, c.centred) for c in clf.selection_}
+    kinds = {(c.n_modes, c.eta, c.balanced, c.constant, c.centred, c.ridge) for c in clf.selection_}
     assert len(kinds) == len(weights)
-    assert {c.eta for c in clf.selection_} == {*ETAS, None}
+    assert {c.eta for c in clf.selection_ if c.lifted} == set(ETAS)
+    assert not all(c.lifted for c in clf.selection_)
     assert {c.balanced for c in clf.selection_} == {False, True}
     assert all(0 <= c.accuracy <= 1 for c in clf.selection_)
     assert clf.gamma_ == pytest.approx(clf.eta_ * lambda_q(W, clf.n_modes_))

@@ -102,14 +102,14 @@ def test_unequal_classes_keep_their_size():
     auto = RobustGC(affinity="precomputed").fit(W, y)
     assert np.mean(auto.transduction_ == truth) > 0.9
     assert np.mean(auto.transduction_ == truth) > np.mean(plain.fit(W, y).transduction_ == truth)
-    assert any(c.centred and c.eta is not None and c.weight > 0.3 for c in auto.selection_)
+    assert any(c.centred and c.lifted and c.weight > 0.3 for c in auto.selection_)
 
 
 def test_many_labels_of_many_classes_are_fitted():
     W, truth = lifting.blocks(2857, [30] * 12, 0.35, 0.05)
     y, _ = lifting.some_labels(2861, truth, 12, wrong=30)
     clf = RobustGC(affinity="precomputed").fit(W, y)
-    assert sum(c.weight for c in clf.selection_ if c.eta is None) > 0.01
+    assert sum(c.weight for c in clf.selection_ if not c.lifted) > 0.01
     assert np.mean(clf.transduction_ == truth) > 0.9
 
 

@@ -9,10 +9,12 @@ from robustgc import parallel
 from robustgc.candidates import Family, Labelled
 from robustgc.committee import DEFAULT_ETA, ETAS, ROUNDS, Committee, convene
 from robustgc.engines import Options, precision
+from robustgc.fits import Fits
 from robustgc.graph import SMALL, Graph
 from robustgc.heldout import HeldOut
 from robustgc.lifted import MEDIUM, Filters, Modes, check_residual, find_modes, spreads
-from robustgc.ruling import Question, Ruling, fits_of, heights, votes
+from robustgc.ridges import MOST_LABELS, Ridges, kernels_of
+from robustgc.ruling import Question, Ruling, fits_of, fitted, heights, votes
 from robustgc.weights import Array
 
 _SINGLE = 10_000  # nodes from which candidates are weighed in single precision throughout
@@ -33,7 +35,9 @@ def rule(graph: Graph, question: Question, options: Options) -> Ruling:
     sums, residual, steps = filters.answer(Y, ruling.mix, tol)
     check_residual(residual, tol, modes)
     rounding = filters.rounding(Y, ruling.mix[2:], sums[2:])  # the heaviest member's
-    return replace(ruling, sums=sums[:2], residual=max(residual, rounding), n_iter=steps)
+    least = fitted(graph, question, ruling.fits, ruling.weight, ruling.fitted, tol)
+    residual = max(residual, rounding)
+    return replace(ruling, least=least, sums=sums[:2], residual=residual, n_iter=steps)
 
 
 def ruled_again(ruling: Ruling, options: Options) -> Ruling:
@@ -66,13 +70,13 @@ def _weighed(
         known = before.heldout
     heldout = HeldOut(graph, filters, units, question.nodes, question.elsewhere, coarse, known)
     families = _families(question, blind)
-    fitting = question.free and question.eta is None and not blind
-    fits = fits_of(graph, question, modes, sorted({q for q, _ in models}) if fitting else [])
+    fits = _least_squares(question, models, heldout, blind, before)
     most = None if not question.free else 1.0 if blind else 2.0  # a whisker's end is no witness
     labels, few = _labelled(graph, question, most), len(question.nodes) < _FEW
     rounds = 1 if blind or few or not question.free else ROUNDS
     earlier = None
-    if known is not None and question.free and before is not None and not filters.complete:
+    same = before is not None and before.fits.numbers == fits.numbers
+    if known is not None and question.free and before and same and not filters.complete:
         earlier = np.array([candidate.weight for candidate in before.committee.candidates])
     with parallel.single_blas:
         committee = convene(
@@ -96,11 +100,30 @@ def _weighed(
         committee.trust * labels.size * labels.votes,
         np.empty((2, 0, question.n_classes)),
         fits,
+        np.empty((0, question.n_classes)),
         np.nan,
         0,
         tol,
         most,
     )
+
+
+def _least_squares(
+    question: Question,
+    models: Sequence[tuple[int, float]],
+    heldout: HeldOut,
+    blind: bool,
+    before: Ruling | None,
+) -> Fits | Ridges:
+    """Return ridges where the kernels of the labels are at hand, else fits on the modes."""
+    graph, modes = heldout.graph, heldout.filters.modes
+    if not question.free or question.eta is not None or blind:
+        return fits_of(graph, question, modes, [])
+    few = len(question.nodes) <= MOST_LABELS or (before is not None and before.fits.kernels)
+    if heldout.cheap and few:
+        codes, K = question.codes, question.n_classes
+        return Ridges(heldout, kernels_of(models), codes, K, votes(graph, question.nodes))
+    return fits_of(graph, question, modes, sorted({q for q, _ in models}))
 
 
 def _tolerances(graph: Graph, question: Question, options: Options) -> tuple[float, float]:

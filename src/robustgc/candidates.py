@@ -43,7 +43,7 @@ class Candidate:
     Attributes
     ----------
     n_modes, eta : int, float
-        The lifted model; eta is None for least squares on the first modes.
+        The lifted model; eta is None for least squares on the first modes alone.
     balanced : bool
         Whether every class counts alike; else classes count by their labels.
     constant : float
@@ -56,6 +56,9 @@ class Candidate:
         Mean log-likelihood of a given label unseen, above the default's.
     weight : float
         Its share in the committee.
+    ridge : float or None
+        None: the lifted model itself. Else least squares with its kernel, and the noise of a label
+        that they allow for, relative to the mean of the kernel's diagonal.
     """
 
     n_modes: int
@@ -66,6 +69,12 @@ class Candidate:
     accuracy: float
     evidence: float
     weight: float
+    ridge: float | None = None
+
+    @property
+    def lifted(self) -> bool:
+        """Whether it is a lifted model, not least squares."""
+        return self.eta is not None and self.ridge is None
 
 
 @dataclass(frozen=True)
@@ -106,9 +115,15 @@ class Filtered(Protocol):
 
 
 class Fitted(Protocol):
-    """Least squares: what they say of the labels, given their weights."""
+    """Least squares: what they say of the labels, given their weights.
+
+    `numbers` are their modes, `members` these with eta and ridge; `kernels` says whether what is
+    off the modes plays a part.
+    """
 
     numbers: tuple[int, ...]
+    members: tuple[tuple[int, float | None, float | None], ...]
+    kernels: bool
 
     def unseen(self, weight: Array, /) -> Sequence[Array]:
         """Return what is said of every label without it."""

@@ -20,8 +20,8 @@ from robustgc.weights import Array
 DEFAULT_ETA = {True: 0.9, False: 0.95}  # for two classes, the paper's; for more
 ETAS = (0.1, 0.5, 0.9, 0.95, 0.99)
 PRIOR = {True: 0.5, False: 0.25}  # of the default against all others: the paper's; our own guess
-_FITS = 0.3  # share of the others' prior for least squares, once labels are many
-_MANY = 200  # labels that give half of it
+_FITS = 0.3  # share of the others' prior for least squares, with kernels of the labels
+_MANY = 200  # labels that give half of it where there are only modes
 _POWER = 0.3  # of the likelihood: neighbouring labels are not independent witnesses
 ROUNDS = 3
 _FAINT = 1e-3  # beside the heaviest; a candidate that light is judged once
@@ -116,7 +116,7 @@ def convene(
     one_hot = np.eye(K)[codes]
     # The only label of its class cannot be judged: without it the class is not there.
     others = np.bincount(codes, minlength=K)[codes] > 1
-    prior = weight = _prior(models, default, families, fits.numbers, labels)
+    prior = weight = _prior(models, default, families, fits, labels)
     balanced = np.zeros(len(prior), dtype=bool)
     alike = [family.balanced for family in families]
     balanced[: len(alike) * len(models)] = np.repeat(alike, len(models))
@@ -151,7 +151,7 @@ def convene(
     likeness = np.zeros((len(models) + 1, K))
     likeness[some], likeness[-1] = own[:-1], own[-1]
     return Committee(
-        _candidates(models, default, families, fits.numbers, judged, weight, codes, others),
+        _candidates(models, default, families, fits, judged, weight, codes, others),
         factors,
         likeness,
         trust,
@@ -183,7 +183,7 @@ def _prior(
     models: Sequence[tuple[int, float]],
     default: int,
     families: Sequence[Family],
-    fits: Sequence[int],
+    fits: Fitted,
     labels: Labelled,
 ) -> Array:
     """Give the default a share by itself, and less to more modes than the classes need."""
@@ -191,9 +191,12 @@ def _prior(
     def fit(q: int) -> float:
         return min(1.0, max(1, labels.n_classes - 1) / q)
 
-    filtered, fitted = np.array([fit(q) for q, _ in models]), np.array([fit(q) for q in fits])
+    filtered, fitted = (
+        np.array([fit(q) for q, _ in models]),
+        np.array([fit(q) for q in fits.numbers]),
+    )
     m = len(labels.codes)
-    share = _FITS * m / (m + _MANY) if len(fits) else 0.0
+    share = _FITS if fits.kernels else _FITS * m / (m + _MANY) if fits.numbers else 0.0
     parts = [(1 - share) * family.share * filtered / filtered.sum() for family in families]
     most = PRIOR[labels.n_classes == 2]
     prior = (1 - most) * np.concatenate([*parts, share * fitted / (fitted.sum() or 1.0)])
@@ -279,7 +282,7 @@ def _candidates(
     models: Sequence[tuple[int, float]],
     default: int,
     families: Sequence[Family],
-    fits: Sequence[int],
+    fits: Fitted,
     judged: _Scores,
     weight: Array,
     codes: NDArray[np.int64],
@@ -287,11 +290,15 @@ def _candidates(
 ) -> tuple[Candidate, ...]:
     members: list[tuple[int, float | None, bool, float, bool]]
     members = [(*model, *family[:3]) for family in families for model in models]
-    members += [(q, None, False, 1.0, True) for q in fits]
+    members += [(q, eta, False, 1.0, True) for q, eta, _ in fits.members]
+    ridges = [None] * (len(members) - len(fits.members)) + [s for _, _, s in fits.members]
     accuracy, evidence = np.full(len(weight), np.nan), np.zeros(len(weight))
     if others.any():
         hits = judged.values[:, others].argmax(axis=2) == codes[others]
         accuracy, evidence = hits.mean(axis=1), judged.lines.mean(axis=1)
         evidence = evidence - evidence[default]
     numbers = zip(accuracy.tolist(), evidence.tolist(), weight.tolist(), strict=True)
-    return tuple(Candidate(*member, *row) for member, row in zip(members, numbers, strict=True))
+    return tuple(
+        Candidate(*member, *row, ridge)
+        for member, row, ridge in zip(members, numbers, ridges, strict=True)
+    )

@@ -78,7 +78,7 @@ class RobustGC(RankedClassifier):
     eta_, n_modes_ : float, int
         Those of the lifted candidate with the largest weight.
     selection_ : tuple of Candidate
-        All candidates, the heaviest first: ``n_modes``, ``eta`` (None: least squares),
+        All candidates, the heaviest first: ``n_modes``, ``eta`` (None: least squares), ``ridge``,
         ``balanced``, ``constant``, ``centred``, ``accuracy`` and ``evidence`` on labels unseen,
         ``weight``. Empty where none was chosen.
     lambda_1_, gamma_, condition_bound_ : float
@@ -289,7 +289,7 @@ class RobustGC(RankedClassifier):
         self.history_ = certificate.history
         self.solver_ = certificate.history[-1].solver if certificate.history else "none"
         self.selection_ = certificate.selection
-        best = next((c for c in certificate.selection if c.eta is not None), None)
+        best = next((c for c in certificate.selection if c.lifted), None)
         model = self._model()
         self.eta_ = best.eta if best else np.nan if model.eta is None else model.eta
         self.n_modes_ = best.n_modes if best else model.n_modes or 1

@@ -35,6 +35,8 @@ class Fits:
         By which the rows are multiplied: eigenvectors grow with sqrt(d).
     """
 
+    kernels = False  # what is off the modes plays no part
+
     def __init__(
         self,
         graph: Graph,
@@ -46,7 +48,9 @@ class Fits:
         votes: Array,
     ) -> None:
         self.numbers = tuple(numbers)
-        self._n = graph.n
+        self.members: tuple[tuple[int, float | None, float | None], ...]
+        self.members = tuple((q, None, None) for q in numbers)
+        self._n, self._v0, self._vectors = graph.n, graph.v0, modes.vectors
         most = max(self.numbers, default=0)
         rows = np.column_stack(
             [graph.at(graph.v0, nodes), graph.at(modes.vectors[:, :most], nodes)]
@@ -72,6 +76,12 @@ class Fits:
         for share, (_, _, c) in zip(shares, self._solved(weight), strict=True):
             total[: len(c)] += share * c
         return np.asarray(np.sqrt(self._n) * total)
+
+    def answer(self, weight: Array, shares: Array, tol: float) -> Array:
+        """Return the sum of the fits at all nodes."""
+        c = self.coefficients(weight, shares)
+        known = self._vectors[:, : len(c) - 1] @ c[1:]
+        return np.asarray(np.outer(self._v0, c[0]) + known)
 
     def _solved(self, weight: Array) -> Iterator[tuple[Array, Array, Array]]:
         """Give the rows, the inverse and the solution of every fit, from one pass over the rows."""

@@ -62,6 +62,7 @@ class HeldOut:
         m = len(nodes)
         work = m * (graph.entries + 8.0 * graph.n)
         few = m <= _PROBES[0] or (m <= FEW and work <= _WORK)
+        few |= earlier is not None and earlier._kernels is not None
         if filters.complete or self._earlier is not None or not few:
             return
         if earlier is None or earlier._kernels is None:
@@ -70,6 +71,10 @@ class HeldOut:
             self._kernels = self._with_changes(earlier)
         self._rest_own = np.einsum("kii->ki", self._kernels).copy()
         np.einsum("kii->ki", self._kernels)[:] = 0.0
+
+    def of(self, nodes: NDArray[Any], elsewhere: Array) -> "HeldOut":
+        """Return the same models with labels at other nodes."""
+        return HeldOut(self.graph, self.filters, self.units, nodes, elsewhere, self._tol, self)
 
     @property
     def cheap(self) -> bool:
@@ -99,6 +104,14 @@ class HeldOut:
             kernels[:, :, here] = columns
             kernels[:, here] = columns.transpose(0, 2, 1)
         return kernels
+
+    def between(self, models: NDArray[Any]) -> Array:
+        """Return some models' kernels between the labels, their diagonal included."""
+        found = np.stack([(self._rows * w) @ self._rows.T for w in self._weights[models]])
+        if self._kernels is not None:
+            found += self._kernels[models]
+            np.einsum("kii->ki", found)[:] += self._rest_own[models]
+        return found
 
     def kernels(self, mix: Array, of: NDArray[Any]) -> Array:
         """Return mixed kernels between some labels and all: the evidence for and against.

@@ -307,6 +307,32 @@ class Filters:
         found += rest
         return found + first, max(residual, self._residual(found, Y, mix, tiny)), steps
 
+    def own_columns(
+        self, nodes: NDArray[Any], columns: Array, models: NDArray[Any], tol: float
+    ) -> Array:
+        """Return the sum of some models' answers, each to label columns of its own.
+
+        Off the modes the models are taken for multiples of one of them.
+
+        Parameters
+        ----------
+        columns : ndarray, shape (models, len(nodes), K)
+        """
+        V, weights = self.modes.vectors, self.weights[models]
+        known = self.graph.at(V, nodes).T @ columns
+        found = V @ np.einsum("mq,mqk->qk", weights, known)
+        if self.complete:
+            return np.asarray(found)
+        gammas = self.gammas[models]
+        pole = np.sort(gammas)[len(gammas) // 2]
+        spectrum = np.geomspace(self._rest.beyond, self.graph.top, 100)
+        factors = np.median(
+            gammas[:, None] / (spectrum - gammas[:, None]) / (pole / (spectrum - pole)), axis=1
+        )
+        B = self.graph.placed(nodes, np.tensordot(factors, columns, axes=1))
+        rest, _, _ = self._rest.mixed(B, np.array([pole]), np.array([[pole]]), tol)
+        return np.asarray(found + rest[0])
+
     def rounding(self, Y: Array, mix: Array, sums: Array) -> float:
         """Return what rounding of the tiny modes leaves in sums of answers, relative to each."""
         tiny = int(np.searchsorted(self.modes.values, TINY))

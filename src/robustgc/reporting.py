@@ -42,7 +42,7 @@ def findings(
     K = len(clf.classes_)
     weights = _weights(clf) if clf.affinity == "precomputed" else None
     edges = None if weights is None else edge_count(weights)
-    heaviest = next((k for k, c in enumerate(clf.selection_) if c.eta is not None), None)
+    heaviest = next((k for k, c in enumerate(clf.selection_) if c.lifted), None)
     return Findings(
         title=title,
         n_nodes=len(codes),

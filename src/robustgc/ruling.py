@@ -12,6 +12,7 @@ from robustgc.fits import Fits
 from robustgc.graph import Graph
 from robustgc.heldout import HeldOut
 from robustgc.lifted import Modes
+from robustgc.ridges import Ridges
 from robustgc.weights import Array
 
 
@@ -79,8 +80,10 @@ class Ruling:
     sums : ndarray, shape (2, N, K)
         Answers of the balanced and of the counting members to the label columns, before the
         classes are put on one scale.
-    fits : Fits
+    fits : Fits or Ridges
         Least squares of these labels.
+    least : ndarray, shape (N, K)
+        Their answer.
     most : float or None
         What a label counts at most for its few neighbours; None: labels count as they were given.
     judged : tuple of Question and ndarray, or None
@@ -98,7 +101,8 @@ class Ruling:
     fitted: Array
     weight: Array
     sums: Array
-    fits: Fits
+    fits: Fits | Ridges
+    least: Array
     residual: float
     n_iter: int
     tol: float
@@ -125,15 +129,7 @@ class Ruling:
         there = mass > 0
         balanced = sums[0] / np.where(there, mass, 1.0) - np.outer(heights(self.graph), self.tilt)
         f = np.where(there, balanced * mass[there].mean(), 0.0) + sums[1]
-        if self.fitted.any():
-            c = self.fits.coefficients(self._trusted, self.fitted)
-            f += np.outer(v0, c[0]) + self.modes.vectors[:, : len(c) - 1] @ c[1:]
-        return np.asarray(f)
-
-    @property
-    def _trusted(self) -> Array:
-        """Weight of the labels in least squares, whose rows have the votes already."""
-        return self.weight / votes(self.graph, self.question.nodes)
+        return np.asarray(f + self.least)
 
     def changed(self, question: Question, weight: Array) -> "Ruling":
         """Answer other labels with the same members: only the difference is solved for."""
@@ -141,9 +137,10 @@ class Ruling:
         difference = question.columns(self.graph, weight) - before
         whole = float(np.linalg.norm(weight))
         size = float(np.linalg.norm(self.graph.norms(difference)))
-        fits = fits_of(self.graph, question, self.modes, self.fits.numbers)
+        fits = self._fits_of(question)
+        least = fitted(self.graph, question, fits, weight, self.fitted, self.tol)
         if size == 0.0:
-            return replace(self, question=question, weight=weight, fits=fits, n_iter=0)
+            return replace(self, question=question, weight=weight, fits=fits, least=least, n_iter=0)
         tol = min(1e-2, self.tol * whole / size)
         filters = self.heldout.filters
         sums, residual, steps = filters.answer(difference, self.mix[:2], tol)
@@ -153,10 +150,29 @@ class Ruling:
             weight=weight,
             sums=self.sums + sums,
             fits=fits,
+            least=least,
             residual=max(self.residual, residual * size / whole),
             n_iter=steps,
             judged=self.verdict,
         )
+
+    def _fits_of(self, question: Question) -> Fits | Ridges:
+        """Return least squares of other labels, of the same kind."""
+        if isinstance(self.fits, Fits):
+            return fits_of(self.graph, question, self.modes, self.fits.numbers)
+        heldout = self.heldout
+        if not np.array_equal(heldout.nodes, question.nodes):
+            heldout = heldout.of(question.nodes, question.elsewhere)
+        return self.fits.of(heldout, question.codes, votes(self.graph, question.nodes))
+
+
+def fitted(
+    graph: Graph, question: Question, fits: Fits | Ridges, weight: Array, shares: Array, tol: float
+) -> Array:
+    """Return the answer of least squares, whose rows have the votes of the labels already."""
+    if not shares.any():
+        return np.zeros((graph.rows, question.n_classes))
+    return fits.answer(weight / votes(graph, question.nodes), shares, tol)
 
 
 def fits_of(graph: Graph, question: Question, modes: Modes, numbers: Sequence[int]) -> Fits:

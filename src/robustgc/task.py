@@ -270,7 +270,7 @@ def certify(ruling: Ruling, psd: bool, history: tuple[Attempt, ...]) -> Certific
     """Return the evidence: of the heaviest member where members differ."""
     candidates = ruling.committee.candidates
     values = ruling.modes.values
-    lifted = [(c.weight, c.n_modes, c.eta) for c in candidates if c.eta is not None]
+    lifted = [(c.weight, c.n_modes, c.eta) for c in candidates if c.lifted and c.eta]
     _, n_modes, eta = max(lifted)
     limit = float(values[n_modes - 1])
     gamma = eta * limit

@@ -179,7 +179,7 @@ def summary(fitted: Any, model: Any) -> dict[str, Any]:
     answered, labels = comm.allreduce(np.array([answered, int((given >= 0).sum())])).tolist()
     solved = list(fitted.answer.certificates.values())
     largest = max(solved, key=lambda c: c.n_nodes, default=None)
-    best = next((c for c in largest.selection if c.eta is not None), None) if largest else None
+    best = next((c for c in largest.selection if c.lifted), None) if largest else None
     issues, n = fitted.issues, fitted.share.n
     return {
         "nodes": n,

@@ -97,8 +97,8 @@ def choice(findings: Findings) -> str:
             f"The choice has {_model(best)}: {100 * best.accuracy:.0f} % of the labels given back, "
             f"{100 * best.weight:.0f} % of the weight in the committee."
         )
-    etas: list[float | None] = [*sorted({c.eta for c in found if c.eta is not None})]
-    etas += [None] if any(c.eta is None for c in found) else []
+    etas: list[float | None] = [*sorted({c.eta for c in found if c.lifted and c.eta})]
+    etas += [] if all(c.lifted for c in found) else [None]
     return (
         f"{title}<p>{text}</p>{_lines(found, etas, best)}{_weights(found, etas)}"
         f"{_heaviest(found, best)}"
@@ -106,8 +106,12 @@ def choice(findings: Findings) -> str:
 
 
 def _model(c: Candidate) -> str:
-    eta = "least squares" if c.eta is None else f"eta = {c.eta:g}"
+    eta = f"eta = {c.eta:g}" if c.lifted else "least squares"
     return f"{count(c.n_modes, 'mode')}, {eta}"
+
+
+def _eta(c: Candidate) -> float | None:
+    return c.eta if c.lifted else None
 
 
 def _ticks(etas: Sequence[float | None]) -> list[Tick]:
@@ -122,7 +126,8 @@ def _lines(found: Sequence[Candidate], etas: Sequence[float | None], best: Candi
     modes = sorted({c.n_modes for c in found})
     best_of: dict[tuple[int, float | None], float] = {}
     for c in found:
-        best_of[c.n_modes, c.eta] = max(c.accuracy, best_of.get((c.n_modes, c.eta), 0.0))
+        key = c.n_modes, _eta(c)
+        best_of[key] = max(c.accuracy, best_of.get(key, 0.0))
     low, high = max(min(best_of.values()) - 0.05, 0.0), min(max(best_of.values()) + 0.05, 1.03)
     places = [at for at, _ in _ticks(etas)]
     inside, picks, items = "", "", ""
@@ -143,7 +148,7 @@ def _lines(found: Sequence[Candidate], etas: Sequence[float | None], best: Candi
         items += f'<li><svg viewBox="0 -10 20 20" aria-hidden="true"><path d="M0 0H20" {look} '
         items += f'stroke-width="2.5" {dash}/></svg>{count(q, "mode")}</li>'
         for x, y, eta in spots:
-            if best is not None and (best.n_modes, best.eta) == (q, eta):
+            if best is not None and (best.n_modes, _eta(best)) == (q, eta):
                 picks += f'<i class="pick" style="left:{x:.2f}%;bottom:{100 - y:.2f}%"></i>'
     beside = [
         (100 * (v - low) / (high - low), f"{100 * v:.0f} %") for v in steps(low, min(high, 1.0))
@@ -157,7 +162,7 @@ def _lines(found: Sequence[Candidate], etas: Sequence[float | None], best: Candi
 
 
 def _weights(found: Sequence[Candidate], etas: Sequence[float | None]) -> str:
-    shares = [sum(c.weight for c in found if c.eta == eta) for eta in etas]
+    shares = [sum(c.weight for c in found if _eta(c) == eta) for eta in etas]
     top = max(*shares, 1e-9) * 1.1
     wide = 60 / len(etas)
     inside = "".join(
@@ -174,7 +179,7 @@ def _weights(found: Sequence[Candidate], etas: Sequence[float | None]) -> str:
 def _heaviest(found: Sequence[Candidate], best: Candidate | None) -> str:
     rows = "".join(
         f'<tr{" class=chosen" if c is best else ""}><td class="number">{c.n_modes}</td>'
-        f'<td class="number">{"least squares" if c.eta is None else f"{c.eta:g}"}</td>'
+        f'<td class="number">{f"{c.eta:g}" if c.lifted else "least squares"}</td>'
         f"<td>{'alike' if c.balanced else 'by their labels'}</td>"
         f"<td>{'yes' if c.centred else 'no'}</td>"
         f'<td class="number">{100 * c.accuracy:.0f} %</td>'

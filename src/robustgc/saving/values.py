@@ -39,7 +39,9 @@ _RANGES = {
     "accuracy": (-1e-9, 1 + 1e-9, "or NaN"),
     "evidence": (-_ENDLESS, 1e300, "or NaN"),
     "weight": (0, 1 + 1e-9, ""),
+    "ridge": (0, 1e300, ""),
 }
+_LATER = {"ridge"}  # fields that models of earlier versions do not have
 _KINDS: dict[Any, Any] = {
     int: Integral,
     float: Real,
@@ -159,10 +161,12 @@ def encoded_record(record: Certificate | Attempt | Candidate) -> dict[str, Any]:
 def decoded_record(kind: type[Any], record: Any) -> Any:
     """Return a certificate or a part of it, after checking that every field has its type."""
     names = [field.name for field in fields(kind)]
-    if not isinstance(record, dict) or sorted(record) != sorted(names):
+    if not isinstance(record, dict) or sorted({*record, *(_LATER & {*names})}) != sorted(names):
         raise ValueError(f"a {kind.__name__} must have the fields {', '.join(names)}")
     found: dict[str, Any] = {}
     for field in fields(kind):
+        if field.name not in record:
+            continue
         value = record[field.name]
         if field.name in _PARTS:
             if not isinstance(value, list):

@@ -1,0 +1,121 @@
+"""Ridges with the kernels of lifted models: by the dense formula, and by refitting."""
+
+import numpy as np
+import pytest
+
+import lifting
+from robustgc import Graph, RobustGC
+from robustgc.engines import Options
+from robustgc.heldout import HeldOut
+from robustgc.lifted import Filters, Modes, find_modes
+from robustgc.ridges import Ridges
+from robustgc.ruling import votes
+
+MODELS = [(1, 0.5), (2, 0.9), (3, 0.99)]
+RIDGES = (1.0, 0.1)
+
+
+def case(seed, known=None, sizes=(30, 20, 12)):
+    """Ridges on a small graph; with `known`, of which only some modes are known."""
+    W, truth = lifting.blocks(seed, list(sizes), 0.4, 0.1)
+    graph, (y, _) = Graph(W), lifting.some_labels(seed + 2, truth, 6, wrong=2)
+    nodes = np.flatnonzero(y >= 0)
+    whole = find_modes(graph, graph.n - 1, np.eye(graph.n)[:, :1], Options())
+    modes = whole
+    if known is not None:
+        modes = Modes(whole.values[:known], whole.vectors[:, :known], 0.0, "dense", "")
+    gammas = [eta * modes.values[q - 1] for q, eta in MODELS]
+    filters = Filters(graph, modes, [q for q, _ in MODELS], gammas, Options(dtype="float64"))
+    units = np.array([(1 - eta) / eta for _, eta in MODELS])
+    heldout = HeldOut(graph, filters, units, nodes, np.zeros(3), 1e-10)
+    ridges = Ridges(heldout, range(3), y[nodes], 3, votes(graph, nodes))
+    return graph, whole, nodes, y[nodes], ridges
+
+
+def by_hand(graph, modes, nodes, codes, weight, keep):
+    """``K[:, L] (K_LL + s S)^-1 Y`` of every ridge from some labels, at all nodes and labels."""
+    own = votes(graph, nodes)
+    Y = np.eye(3)[codes]
+    Y = Y - weight @ Y / weight.sum()
+    V = np.column_stack([graph.v0, modes.vectors])
+    for q, eta in MODELS:
+        level = modes.values[q - 1]
+        lifted = np.maximum(modes.values, level)
+        w = np.append(1.0, (1 - eta) * level / (lifted - eta * level))
+        K = (V * w) @ V[nodes].T * own
+        rows = K[nodes] * own[:, None]
+        size = np.trace(rows) / len(nodes)
+        for s in RIDGES:
+            noise = s * np.diag(weight.mean() / weight[keep])
+            a = np.linalg.solve(rows[np.ix_(keep, keep)] / size + noise, Y[keep])
+            yield K[:, keep] / size @ a, rows[:, keep] / size @ a
+
+
+@pytest.mark.parametrize("known", [None, 5])
+@pytest.mark.parametrize("seed", [3701, 3709])
+def test_every_label_left_out(seed, known):
+    graph, modes, nodes, codes, ridges = case(seed, known)
+    weight = np.random.default_rng(seed).uniform(0.5, 2.0, len(nodes))
+    everyone = np.arange(len(nodes))
+    whole = by_hand(graph, modes, nodes, codes, weight, everyone)
+    for seen, (_, expected) in zip(ridges.seen(weight), whole, strict=True):
+        np.testing.assert_allclose(seen, expected, atol=1e-6)
+    for i in everyone:
+        rest = by_hand(graph, modes, nodes, codes, weight, np.delete(everyone, i))
+        for unseen, (_, expected) in zip(ridges.unseen(weight), rest, strict=True):
+            np.testing.assert_allclose(unseen[i], expected[i], atol=1e-6)
+
+
+def test_the_sum_at_all_nodes_with_all_modes():
+    graph, modes, nodes, codes, ridges = case(3719)
+    weight, shares = np.ones(len(nodes)), np.array([0.2, 0.0, 1.5, 0.3, 0.0, 1.0])
+    expected = sum(
+        share * f
+        for share, (f, _) in zip(
+            shares, by_hand(graph, modes, nodes, codes, weight, np.arange(len(nodes))), strict=True
+        )
+    )
+    np.testing.assert_allclose(ridges.answer(weight, shares, 1e-10), expected, atol=1e-9)
+
+
+def test_off_the_known_modes_one_filter_stands_for_all():
+    """Exact for one kernel; for several the sum is near, and classes are the same where clear."""
+    graph, modes, nodes, codes, ridges = case(3727, known=6)
+    weight, everyone = np.ones(len(nodes)), np.arange(len(nodes))
+    answers = [f for f, _ in by_hand(graph, modes, nodes, codes, weight, everyone)]
+    one = np.array([0.0, 0.0, 0.7, 0.4, 0.0, 0.0])
+    exact = 0.7 * answers[2] + 0.4 * answers[3]
+    np.testing.assert_allclose(ridges.answer(weight, one, 1e-10), exact, atol=1e-7)
+    several = ridges.answer(weight, np.full(6, 1 / 6), 1e-10)
+    error = np.linalg.norm(several - np.mean(answers, axis=0))
+    assert error < 0.1 * np.linalg.norm(several)
+
+
+@pytest.mark.parametrize("labels", [[], [7]])
+def test_updated_labels_have_the_answer_of_their_own_ridges(labels):
+    """A changed and perhaps a new label: ridges are solved for all labels again."""
+    W, truth = lifting.blocks(3733, [40, 30, 25], 0.3, 0.05)
+    y, _ = lifting.some_labels(3739, truth, 5)
+    clf = RobustGC(affinity="precomputed").fit(W, y)
+    first = int(np.flatnonzero(y >= 0)[0])
+    changes = {first: int((y[first] + 1) % 3)} | {
+        node: int(truth[node]) for node in labels if y[node] < 0
+    }
+    updated = clf.update(changes).f_.copy()
+    back = {first: int(y[first])} | {node: -1 for node in changes if node != first}
+    assert not np.allclose(updated, RobustGC(affinity="precomputed").fit(W, y).f_)
+    again = clf.update(back).f_
+    np.testing.assert_allclose(again, RobustGC(affinity="precomputed").fit(W, y).f_, atol=1e-9)
+
+
+def test_a_class_of_several_clusters_with_a_label_in_each():
+    """Six clusters of two classes: a label alone in its cluster is not taken for a wrong one."""
+    right = []
+    for seed in range(3761, 3767):
+        W, block = lifting.blocks(seed, [40] * 6, 0.35, 0.02)
+        truth = block % 2
+        rng, y = np.random.default_rng(seed), np.full(240, -1)
+        for k in range(6):
+            y[rng.choice(np.flatnonzero(block == k), 2, replace=False)] = k % 2
+        right.append(np.mean(RobustGC(affinity="precomputed").fit(W, y).transduction_ == truth))
+    assert np.mean(right) > 0.9
