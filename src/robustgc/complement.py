@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import multigrid, parallel
+from robustgc import factors, multigrid, parallel
 from robustgc.graph import Graph
 from robustgc.outcome import NotConvergedError, Solution, Watch, nobody
 from robustgc.solve import solve_shifted
@@ -186,6 +186,11 @@ class Complement:
         return found, residual, steps
 
     def _solved(self, b: Array, gamma: float, start: Array, tol: float, off: Array) -> Solution:
+        if factors.fill_little(self.graph):
+            try:
+                return factors.solved(self.graph, b, gamma, tol, off)
+            except NotConvergedError:
+                pass  # conjugate gradients have more patience
         try:
             return multigrid.solved(self.graph, b, gamma, start, tol, off)
         except NotConvergedError:
