@@ -21,11 +21,21 @@ def weighted_path(n):
     return sp.csr_array(W + W.T)
 
 
+def broom(leaves, handle):
+    """A hub with many leaves at the end of a path: an ordering by degrees has a hard time."""
+    i = np.r_[np.zeros(leaves, dtype=int), 0, np.arange(leaves + 1, leaves + handle)]
+    j = np.r_[np.arange(1, leaves + 1), leaves + 1, np.arange(leaves + 2, leaves + handle + 1)]
+    n = leaves + handle + 1
+    W = sp.coo_array((np.ones(len(i)), (i, j)), shape=(n, n))
+    return sp.csr_array(W + W.T)
+
+
 KINDS = {
     "path": graphs.path(1700),
     "cycle": sp.csr_array(graphs.cycle(1600)),
     "binary tree": binary_tree(1700),
     "weighted path": weighted_path(1600),
+    "broom": broom(900, 800),
     "grid": graphs.grid(36, 45),
 }
 

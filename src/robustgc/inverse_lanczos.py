@@ -37,7 +37,8 @@ def first_modes(
     with parallel.single_blas:
         found, cut = _modes(graph, start, count, residual, watch, BLOCK)
         if cut:
-            found, _ = _modes(graph, start, count, residual, watch, max(count + 1, BLOCK))
+            more, _ = _modes(graph, start, count, residual, watch, max(count + 1, BLOCK))
+            found = max(found, more, key=lambda modes: len(modes.values))  # the first if alike
         return found
 
 
