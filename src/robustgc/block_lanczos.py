@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from robustgc import parallel
 from robustgc.graph import Graph
 from robustgc.multigrid import operator
-from robustgc.outcome import NotConvergedError, Watch, nobody
+from robustgc.outcome import Apply, NotConvergedError, Watch, nobody
 from robustgc.weights import Array
 
-_BLOCK = 4  # columns of a product: equal eigenvalues up to that often are told apart at once
+BLOCK = 4  # columns of a product: equal eigenvalues up to that often are told apart at once
 _SEED = 20180521
 _CLEAR = {8: 1e-5, 4: 1e-4}  # residual of a mode relative to its eigenvalue, by bytes of a number
 _LEAST = {8: 1e-6, 4: 1e-3}  # an eigenvalue below is not resolved by products with L_N
@@ -70,7 +70,7 @@ def first_modes(
     NotConvergedError
         Not even lambda_1 has converged, or it is too small for products to resolve.
     """
-    space = _Space(graph, _first_block(graph, start), count, dtype)
+    space = Space(graph, first_block(graph, start), count, dtype)
     clear = _CLEAR[space.dtype.itemsize] if residual is None else residual
     found, last, check, before = 0, 0, 3, (0, 0.0)
     while True:
@@ -109,13 +109,13 @@ def first_modes(
         )
     following = theta[found] - rest[found] if found < len(theta) else theta[found - 1]
     values, vectors = space.rotated(S[:, :found])
-    known = told_apart(values, 2 if space.exhausted else _BLOCK)
+    known = told_apart(values, 2 if space.exhausted else BLOCK)
     if known < found:
         return FirstModes(values[:known], vectors[:, :known], float(values[known - 1]), done)
     return FirstModes(values, vectors, max(float(values[-1]), 0.98 * float(following)), done)
 
 
-def told_apart(values: Array, copies: int = _BLOCK) -> int:
+def told_apart(values: Array, copies: int = BLOCK) -> int:
     """Return how many modes can be relied on to be the first ones.
 
     A Krylov space has as many copies of an eigenvalue as it was started from vectors; where there
@@ -128,13 +128,12 @@ def told_apart(values: Array, copies: int = _BLOCK) -> int:
     return len(values)
 
 
-def _first_block(graph: Graph, start: Array) -> Array:
-    """Return sums of the label columns, and one random column."""
+def first_block(graph: Graph, start: Array, columns: int = BLOCK) -> Array:
+    """Return sums of the label columns, and at least one random column."""
     rng = np.random.default_rng(_SEED)
-    columns = _BLOCK - 1
-    if start.shape[1] > columns:
-        start = start @ rng.standard_normal((start.shape[1], columns))
-    L, drawn = operator(graph, "float64"), np.empty((graph.rows, _BLOCK - start.shape[1]))
+    if start.shape[1] > columns - 1:
+        start = start @ rng.standard_normal((start.shape[1], columns - 1))
+    L, drawn = operator(graph, "float64"), np.empty((graph.rows, columns - start.shape[1]))
     for k in range(drawn.shape[1]):
         loop, column = parallel.loops().random_values, np.empty((graph.rows, 1))
         parallel.run(loop, parallel.shares(graph.rows), _SEED + k, L.first, L.v0, column)
@@ -142,19 +141,25 @@ def _first_block(graph: Graph, start: Array) -> Array:
     return np.column_stack([start, drawn])
 
 
-class _Space:
-    """An orthonormal basis off v0 with ``H = U' L_N U``."""
+class Space:
+    """An orthonormal basis off v0 with ``H = U' L_N U``, or another operator in its place."""
 
-    def __init__(self, graph: Graph, start: Array, count: int, dtype: str) -> None:
+    def __init__(
+        self, graph: Graph, start: Array, count: int, dtype: str, apply: Apply | None = None
+    ) -> None:
         self.graph, self.dtype, self.count = graph, np.dtype(dtype), count
-        self._L = operator(graph, dtype)
+        self._apply: Apply = operator(graph, dtype) if apply is None else apply
         self._v0 = graph.v0.astype(self.dtype)
         room = graph.available() / 3 // (max(graph.most_rows, 1) * self.dtype.itemsize)
-        self._most = int(min(max(3 * count + 20, 60), graph.n // 2, room))
-        if self._most < count + 3 * _BLOCK:
+        self._block: int = start.shape[1]
+        wanted = max(3 * count + 20, count + 4 * self._block, 60)
+        self._most = int(min(wanted, graph.n // 2, room))
+        if self._most < count + 3 * self._block:
             raise NotConvergedError("the basis of block Lanczos does not fit into memory")
-        self._U: NDArray[Any] = np.empty((graph.rows, self._most + _BLOCK), self.dtype, order="F")
-        self._H = np.zeros((self._most + _BLOCK,) * 2)
+        self._U: NDArray[Any] = np.empty(
+            (graph.rows, self._most + self._block), self.dtype, order="F"
+        )
+        self._H = np.zeros((self._most + self._block,) * 2)
         self._size, self.products, self.exhausted = 0, 0, False
         self._coupled = 0  # the first vector that a product of the last block has a part of
         block = self._orthogonal(start.astype(self.dtype))[0]
@@ -163,7 +168,7 @@ class _Space:
     @property
     def full(self) -> bool:
         """Whether no further block fits."""
-        return self._size + 2 * _BLOCK > self._most
+        return self._size + 2 * self._block > self._most
 
     def _orthogonal(self, X: NDArray[Any]) -> tuple[NDArray[Any], Array]:
         """Take v0 and the basis out of a block; return what was there of the basis.
@@ -196,7 +201,7 @@ class _Space:
         first, last = self._size, self._size + self._width
         X = np.ascontiguousarray(self._U[:, first:last])
         self._size, self.products = last, self.products + 1
-        image, known = self._orthogonal(self._L(X))
+        image, known = self._orthogonal(self._apply(X))
         self._H[:last, first:last], self._H[first:last, :last] = known, known.T
         self._width, self._coupling = self._append(image)
         self._last, self._coupled = (first, last), first
@@ -212,7 +217,7 @@ class _Space:
     def restart(self, theta: Array, S: Array) -> None:
         """Keep the first Ritz vectors and the block that comes next."""
         size, width = self._size, self._width
-        keep = min(self.count + (self._most - self.count) // 3, size - _BLOCK)
+        keep = min(self.count + (self._most - self.count) // 3, size - self._block)
         following = self._U[:, size : size + width].copy()
         self._U[:, :keep] = self._U[:, :size] @ S[:, :keep].astype(self.dtype)
         self._U[:, keep : keep + width] = following
@@ -224,8 +229,16 @@ class _Space:
         """Return Ritz vectors."""
         return np.asarray(self._U[:, : self._size] @ S.astype(self.dtype), dtype=float)
 
-    def rotated(self, S: Array) -> tuple[Array, Array]:
-        """Return Ritz pairs in double precision: Rayleigh-Ritz once more, on the matrix."""
-        X = self.graph.P0(self.vectors(S))
+    def rotated(self, S: Array, theta: Array | None = None) -> tuple[Array, Array]:
+        """Return Ritz pairs in double precision: Rayleigh-Ritz once more, on the matrix.
+
+        With Ritz values of another operator, on what it makes of the Ritz vectors.
+        """
+        X = self.vectors(S)
+        if theta is not None:
+            first, last = self._last
+            new = self._U[:, self._size : self._size + self._width]
+            X += new @ (self._coupling @ S[first:last] / theta)
+        X = self.graph.P0(X)
         values, turn = sla.eigh(self.graph.inner(X, self.graph.L_N(X)), self.graph.inner(X, X))
         return values, X @ turn

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import multigrid, parallel
+from robustgc import factors, multigrid, parallel
 from robustgc.graph import Graph
 from robustgc.outcome import NotConvergedError, Solution, Watch, nobody
 from robustgc.solve import solve_shifted
@@ -186,6 +186,11 @@ class Complement:
         return found, residual, steps
 
     def _solved(self, b: Array, gamma: float, start: Array, tol: float, off: Array) -> Solution:
+        if factors.fill_little(self.graph):
+            try:
+                return factors.solved(self.graph, b, gamma, tol, off)
+            except NotConvergedError:
+                pass  # conjugate gradients have more patience
         try:
             return multigrid.solved(self.graph, b, gamma, start, tol, off)
         except NotConvergedError:
@@ -197,29 +202,32 @@ class Complement:
         """Return the gammas to solve for, and what each counts in the sums.
 
         A sum with one gamma keeps it. The others, ``sum_k m_k / (lambda - gamma_k)``, are fitted
-        over the spectrum by a few of the gammas, to `_FITTED`.
+        over the spectrum by a few of the gammas, to `_FITTED`: always the one that helps most.
         """
         used = np.flatnonzero(mix.any(axis=0))
-        chosen = {int(row.nonzero()[0][0]) for row in mix if np.count_nonzero(row) == 1}
-        chosen |= {int(used[np.argmin(gammas[used])]), int(used[np.argmax(gammas[used])])}
         spectrum = np.geomspace(0.999 * self.beyond, self.graph.top, 400)[:, None]
         terms = 1 / (spectrum - gammas)
-        targets = terms @ mix.T
-        sizes = np.abs(targets)
-        sizes[sizes == 0] = 1.0
+        chosen = sorted({int(row.nonzero()[0][0]) for row in mix if np.count_nonzero(row) == 1})
         while len(chosen) < len(used):
-            some = sorted(chosen)
-            shares = np.zeros((len(mix), len(some)))
-            for k, row in enumerate(mix):
-                if np.count_nonzero(row) <= 1:
-                    shares[k] = row[some]
-                    continue
-                scaled = terms[:, some] / sizes[:, [k]]
-                shares[k] = np.linalg.lstsq(scaled, targets[:, k] / sizes[:, k], rcond=None)[0]
-            error = np.abs(terms[:, some] @ shares.T - targets) / sizes
-            if error.max() <= _FITTED:
-                return gammas[some], shares
-            others = np.setdiff1d(used, some)
-            middle = np.sort(gammas[others])[len(others) // 2]
-            chosen.add(int(others[np.argmin(np.abs(gammas[others] - middle))]))
+            tried = [
+                (*_fitted(terms, mix, some), some)
+                for k in used
+                if k not in chosen and (some := sorted([*chosen, int(k)]))
+            ]
+            error, shares, chosen = min(tried, key=lambda fit: fit[0])
+            if error <= _FITTED:
+                return gammas[chosen], shares
         return gammas[used], mix[:, used]
+
+
+def _fitted(terms: Array, mix: Array, some: list[int]) -> tuple[float, Array]:
+    """Return the largest relative error of the sums as sums of some terms, and their shares."""
+    shares, worst = np.zeros((len(mix), len(some))), 0.0
+    for k, row in enumerate(mix):
+        if np.count_nonzero(row) <= 1:
+            shares[k] = row[some]
+            continue
+        scaled = terms[:, some] / (terms @ row)[:, None]
+        shares[k] = np.linalg.lstsq(scaled, np.ones(len(scaled)), rcond=None)[0]
+        worst = max(worst, float(np.abs(scaled @ shares[k] - 1).max()))
+    return worst, shares

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import multigrid, parallel
+from robustgc import inverse_lanczos, multigrid, parallel
 from robustgc.block_lanczos import Worth, first_modes, told_apart
 from robustgc.complement import Complement
 from robustgc.engines import Options, precision, probe
+from robustgc.factors import fill_little, near_tree
 from robustgc.graph import SMALL, Graph
 from robustgc.outcome import NotConvergedError, NotConvexError, Solution, check_positive
 from robustgc.quoting import quoted
@@ -108,14 +109,20 @@ def _found(
             except NotConvergedError:
                 continue
     watch = options.watching("modes")
-    try:
-        return _by_products(graph, count, Y, options, exact, worth)
-    except NotConvergedError:
-        if not multigrid.possible(graph):
-            raise
+    if exact or graph.n <= MEDIUM or not near_tree(graph):
+        try:
+            return _by_products(graph, count, Y, options, exact, worth)
+        except NotConvergedError:
+            if not multigrid.possible(graph):
+                raise
     pair = WORST / 4 if options.tol is None else max(options.tol, 1e-8)
     if not exact and options.tol is None:  # what takes some seconds
         count = max(3, min(count, int(_AFFORDABLE // graph.n)))
+    if not exact and fill_little(graph):
+        first = inverse_lanczos.first_modes(graph, Y, count, pair, watch)
+        note = f"{len(first.values)} modes, {first.products} products with the inverse"
+        modes = measured(graph, first.values, first.vectors, "factors", note)
+        return replace(modes, beyond=first.beyond)
     some = max(1, min(count - 1, Y.shape[1]))
     needed = count if exact or options.tol is not None else some
     values, vectors, _, steps = multigrid.first_pairs(graph, pair, count, watch, needed)
@@ -293,6 +300,10 @@ class Filters:
 
     def answer(self, Y: Array, mix: Array, tol: float) -> tuple[Array, float, int]:
         """Return sums of the models' answers, (sums, N, columns), with residual and steps."""
+        with parallel.single_blas:
+            return self._answer(Y, mix, tol)
+
+    def _answer(self, Y: Array, mix: Array, tol: float) -> tuple[Array, float, int]:
         V, weights = self.modes.vectors, mix @ self.weights
         known = self.graph.inner(V, Y)
         # Tiny modes come last, and are not measured: products do not resolve them, and what they

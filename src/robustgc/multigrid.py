@@ -12,6 +12,7 @@ import scipy.linalg as sla
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from robustgc import parallel
 from robustgc.csr import CSR
 from robustgc.cycles import COARSE, Hierarchy
 from robustgc.graph import Graph, per_graph
@@ -65,6 +66,11 @@ def solved(graph: Graph, b: Array, gamma: float, start: Array, tol: float, off: 
     if graph.spread is not None:
         answer: Solution = graph.spread.solved(b, gamma, start, tol, off)
         return answer
+    with parallel.single_blas:
+        return _solved(graph, b, gamma, start, tol, off)
+
+
+def _solved(graph: Graph, b: Array, gamma: float, start: Array, tol: float, off: Array) -> Solution:
     L, cycle = operator(graph), hierarchy(graph)
 
     def project(x: Array) -> Array:
@@ -131,7 +137,8 @@ def first_pairs(
     key = f"first_pairs{pair, count, needed}"
     if key not in graph._memo:
         if graph.spread is None:
-            graph._memo[key] = _lobpcg(graph, pair, count, needed or count, watch)
+            with parallel.single_blas:
+                graph._memo[key] = _lobpcg(graph, pair, count, needed or count, watch)
         else:
             graph._memo[key] = graph.spread.first_pairs(graph, pair, count, watch)
     found: tuple[Array, Array, float, int] = graph._memo[key]
