@@ -62,7 +62,8 @@ class RobustGC(RankedClassifier):
         more than 30,000 nodes 1e-4.
     dtype : {"auto", "float64", "float32"}, default="auto"
         Working precision. "auto": single from 100,000 nodes on if ``tol`` allows it, else double.
-        Where single precision does not reach ``tol``, double is used, and `history_` says so.
+        Where single precision does not reach ``tol``, or degrees are more than 1e30 apart, double
+        is used, and `history_` says so.
     verbose : bool, default=False
         Show a progress bar on standard error: steps, residual, time left.
     engine : {"local", "mpi"}, default="local"

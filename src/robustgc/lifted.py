@@ -253,9 +253,10 @@ class Filters:
 
     @cached_property
     def _loose(self) -> Complement:
-        """The same in single precision, to weigh candidates."""
-        same = precision(self.graph, self._options)[0] == "float32"
-        return self._rest if same else self._off_modes("float32")
+        """The same in single precision if it holds the degrees, to weigh candidates."""
+        single = precision(self.graph, replace(self._options, dtype="float32"))[0]
+        same = precision(self.graph, self._options)[0] == single
+        return self._rest if same else self._off_modes(single)
 
     def _off_modes(self, dtype: str) -> Complement:
         watch = self._options.watching("candidates")
