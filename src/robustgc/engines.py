@@ -137,11 +137,12 @@ def solve_robust(
     raise NotConvergedError(
         f"The graph of {graph.n} nodes was not solved to the tolerance "
         f"{precision(graph, options)[1]:g}. "
-        f"Tried {tried}. {_cure(graph)}"
+        f"Tried {tried}. {cure(graph)}"
     )
 
 
-def _cure(graph: Graph) -> str:
+def cure(graph: Graph) -> str:
+    """Return what to do where no engine reaches the tolerance."""
     if isinstance(graph._whole, Operator):
         return (
             "The kernel is too wide to store and too narrow for products: use affinity='knn', "
