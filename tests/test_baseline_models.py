@@ -148,6 +148,9 @@ def test_a_large_dense_graph_where_iterations_stall_is_factorised(monkeypatch):
     y[[2, n - 3]] = 1, -1
     W = graphs.path(n)
     np.testing.assert_allclose(harmonic(Graph(W.toarray()), y).f, solved_sparsely(W, y), atol=1e-8)
+    stored = poisson(Graph(W.toarray()), y)
+    assert relative(stored.f, poisson(Graph(W), y).f) < 1e-6
+    assert stored.n_iter < 100
 
     def no_memory(_matrix):
         raise MemoryError
