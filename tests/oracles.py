@@ -90,6 +90,10 @@ def harmonic_exactly(W, y):
 
 
 def poisson(W, y):
-    """The pseudo-inverse of L_N on P0 y; what rounding puts along v0 is taken out again."""
-    P = projector(W)
-    return P @ (np.linalg.pinv(laplacian(W)) @ (P @ y))
+    """The pseudo-inverse of L_N on P0 y; what rounding puts along v0 is taken out again.
+
+    As (L_N + v0 v0')^-1, the same off v0: a pseudo-inverse may take the rounding of 0 for an
+    eigenvalue.
+    """
+    P, v0 = projector(W), null_vector(W)
+    return P @ np.linalg.solve(laplacian(W) + np.outer(v0, v0), P @ y)

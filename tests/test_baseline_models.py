@@ -1,5 +1,7 @@
 """harmonic and poisson against the dense formulas, exact fractions, and at size."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -146,6 +148,9 @@ def test_a_large_dense_graph_where_iterations_stall_is_factorised(monkeypatch):
     y[[2, n - 3]] = 1, -1
     W = graphs.path(n)
     np.testing.assert_allclose(harmonic(Graph(W.toarray()), y).f, solved_sparsely(W, y), atol=1e-8)
+    stored = poisson(Graph(W.toarray()), y)
+    assert relative(stored.f, poisson(Graph(W), y).f) < 1e-6
+    assert stored.n_iter < 100
 
     def no_memory(_matrix):
         raise MemoryError
@@ -184,3 +189,12 @@ def test_poisson_of_clusters_that_hardly_hang_together():
     found = poisson(graph, y)
     assert relative(found.f, robust(graph, y, gamma=gamma).f / gamma) < 1e-4
     assert found.residual < 1e-8
+
+
+def test_poisson_beside_heavy_loops_to_all_digits():
+    link = 2.0843951082983104e54
+    expected = (Fraction(1e60) + Fraction(link)) / (4 * Fraction(link))  # (y_1 - y_2) / (2 lambda)
+    W = np.array([[1e60, link], [link, 1e60]])
+    found = poisson(Graph(W), [0.0, -1.0]).f
+    np.testing.assert_allclose(found, [float(expected), -float(expected)], rtol=1e-14)
+    np.testing.assert_allclose(oracles.poisson(W, np.array([0.0, -1.0])), found, rtol=1e-9)

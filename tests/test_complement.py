@@ -76,3 +76,24 @@ def test_a_mode_that_is_not_among_them_is_noticed():
     off = Complement(graph, spectrum.vectors[:, 2:4], float(spectrum.values[4]), "float64")
     with pytest.raises(NotConvergedError, match="was not found"):
         off.mixed(B, gammas[:1], np.ones((1, 1)), 1e-9)
+
+
+def test_a_matrix_without_zeros_is_factorised_where_products_would_be_too_many():
+    graph = Graph(np.kron(np.eye(4), np.ones((20, 20))) + 1e-8)
+    spectrum = full_spectrum(graph)
+    off = Complement(graph, spectrum.vectors[:, 1:2], float(spectrum.values[2]), "float64")
+    B = np.random.default_rng(3061).standard_normal((80, 3))
+    gammas = np.array([0.5, 0.9]) * spectrum.values[1]
+    found, residual, _ = off.mixed(B, gammas, np.eye(2), 1e-9)
+    V, values = spectrum.vectors[:, 2:], spectrum.values[2:]
+    exact = np.stack([V @ ((V.T @ B) / (values - gamma)[:, None]) for gamma in gammas])
+    np.testing.assert_allclose(found, exact, atol=1e-5 * np.abs(exact).max())
+    assert residual <= 1e-6
+
+
+def test_products_beyond_all_patience_are_refused_in_a_sentence(monkeypatch):
+    monkeypatch.setattr(complement, "Operator", np.ndarray)  # as if only products were known
+    graph = Graph(graphs.two_cliques(20, 1e-9))
+    off = Complement(graph, np.empty((40, 0)), 1e-10, "float64")
+    with pytest.raises(NotConvergedError, match=r"\d+ products would be .* at most 12000 .*\.$"):
+        off.mixed(np.eye(40)[:, :2], np.array([9e-11]), np.eye(1), 1e-8)

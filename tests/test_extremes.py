@@ -278,3 +278,19 @@ def test_eigenvalues_that_rounding_drowns_are_not_negative():
         values = full_spectrum(Graph(wild + wild.T), "combinatorial").values
     assert values.min() == 0
     assert (np.diff(values) >= -1e-12 * values.max()).all()
+
+
+STAR = graphs.star(9)
+STAR[0] = STAR[:, 0] = np.append(0.0, 10.0 ** np.arange(0, 40, 5))
+PIECES = np.zeros((13, 13))  # of which the larger has next to no weights
+PIECES[:10, :10], PIECES[10:, 10:] = 5e-324 * graphs.cycle(10), graphs.complete(3)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("M", [W * 1e60, W * 1e-60, STAR, PIECES])
+def test_single_precision_is_given_what_it_can_hold(form, M):
+    y = np.append([0, -1, 1, 0, 1], np.full(len(M) - 5, -1))
+    given = {"eta": 0.5, "n_modes": 1, "affinity": "precomputed", "solver": "krylov"}
+    expected = RobustGC(**given).fit(form(M), y).f_
+    single = RobustGC(**given, dtype="float32").fit(form(M), y)
+    np.testing.assert_allclose(single.f_, expected, rtol=1e-4, atol=1e-4)

@@ -171,3 +171,12 @@ def test_a_connected_graph_with_faint_links_within_it_keeps_them():
     W[0, 3] = W[3, 0] = 1e-30
     np.testing.assert_array_equal(separated(check_weights(W)), W)
     assert robust(Graph(W), [1, 0, 0, -1], gamma=0.1).residual < 1e-12
+
+
+def test_labels_are_judged_where_many_parts_hang_together_by_next_to_nothing():
+    part = np.arange(1504) % 5
+    M = np.where(part[:, None] == part, 1.0, 1e-8)
+    y = np.where(np.arange(1504) < 60, part < 2, -1)
+    y[7] = 1 - y[7]
+    issues = RobustGC(0.5, n_modes=1, affinity="precomputed").fit(M, y).label_issues()
+    assert issues.node[0] == 7

@@ -219,3 +219,13 @@ def test_a_number_of_modes_that_is_not_there(bad):
     y = graphs.random_labels(np.random.default_rng(2237), 30)
     with pytest.raises(ValueError, match="whole number from 1 to 29"):
         robust(graph, y, gamma=0.01, n_modes=bad)
+
+
+def test_modes_that_are_not_found_are_told_in_a_sentence(monkeypatch):
+    def fail(*_):
+        raise NotConvergedError("LOBPCG: residual 1.0e-02 after 100 steps")
+
+    monkeypatch.setattr("robustgc.lifted._found", fail)
+    text = "modes of the graph of 6 nodes were not found: LOBPCG: .* after 100 steps. Raise tol, "
+    with pytest.raises(NotConvergedError, match=text):
+        robust(Graph(graphs.complete(6)), [1, -1, 0, 0, 0, 0], gamma=0.1, n_modes=2)

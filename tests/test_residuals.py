@@ -112,3 +112,16 @@ def test_a_mode_that_no_label_sees_but_by_rounding_is_told(call, form):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert call(graph, y).residual <= 1e-10
+
+
+def test_only_a_choice_of_modes_may_have_fewer_digits_unsaid(monkeypatch):
+    monkeypatch.setattr("robustgc.auto.Filters.rounding", lambda *_: 1e-5)
+    y = np.full(1600, -1)
+    y[[3, 700, 900, 1590, 40, 1300]] = [0, 1, 0, 1, 2, 2]
+    for given in ({"eta": 0.9, "n_modes": 2}, {"eta": 0.9, "n_modes": 2, "tol": 1e-7}):
+        with pytest.warns(ResidualWarning, match="residual of the answer is 1.0e-05, above"):
+            RobustGC(**given, affinity="precomputed").fit(graphs.grid(40, 40), y)
+    clf = RobustGC(affinity="precomputed").fit(graphs.grid(40, 40), y)
+    assert 1e-5 <= clf.residual_ <= 1e-3
+    with pytest.warns(ResidualWarning, match="residual of the answer"):
+        RobustGC(affinity="precomputed", tol=1e-7).fit(graphs.grid(40, 40), y)

@@ -19,7 +19,7 @@ from robustgc.solve import (
     solve_shifted,
 )
 from robustgc.spectrum import tiny_modes
-from robustgc.weights import Array
+from robustgc.weights import Array, Operator
 
 _FAILURES = (MemoryError, RuntimeError, ValueError, np.linalg.LinAlgError)
 
@@ -125,7 +125,8 @@ def _by_products(graph: Graph, b: Array, tol: float) -> Solution | None:
 
     x, steps = np.zeros_like(b), 0
     for smooth in (False, True) if sparse else (False,):
-        limit = 300 if smooth else PROBE if sparse else SIEGE
+        # Where only products are known there is nothing else; a matrix can be factorised.
+        limit = 300 if smooth else SIEGE if isinstance(graph._whole, Operator) else PROBE
         try:
             cycle = multigrid.hierarchy(graph) if smooth else graph.P0
             x, n_iter = conjugate_gradients(

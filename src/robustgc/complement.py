@@ -16,7 +16,7 @@ from robustgc import factors, multigrid, parallel
 from robustgc.graph import Graph
 from robustgc.outcome import NotConvergedError, Solution, Watch, nobody
 from robustgc.solve import solve_shifted
-from robustgc.weights import Array
+from robustgc.weights import Array, Operator
 
 LIMIT = 600  # steps of the recurrence; where more are needed multigrid is the better bet
 _GROWTH = 20.0  # what rounding may grow along the modes before it is taken out again
@@ -91,10 +91,15 @@ class Complement:
         mix : ndarray, shape (sums, gammas)
         """
         degree = self._degree(gammas, tol)
-        if degree > LIMIT and multigrid.possible(self.graph):
+        stored = self.graph.spread is None and not isinstance(self.graph._whole, Operator)
+        if degree > LIMIT and (multigrid.possible(self.graph) or (stored and degree > 20 * LIMIT)):
             return self._by_multigrid(B, gammas, tol, mix)
         if degree > 20 * LIMIT:
-            raise NotConvergedError(f"{degree} products would be needed off the modes")
+            raise NotConvergedError(
+                f"{degree} products would be needed off the first modes, where the spectrum begins "
+                f"at {self.beyond:.1e}; at most {20 * LIMIT} are made. Lower eta, ask for more "
+                "modes, or use affinity='knn', landmarks= or another sigma."
+            )
         shares = mix @ self._coefficients(gammas, degree)
         found = np.empty((len(mix), *B.shape))
         with parallel.single_blas:
@@ -160,8 +165,9 @@ class Complement:
         grown = self.graph.norms(self._project(x))
         if (grown > 1.1 * sizes + 1e-300).any():
             raise NotConvergedError(
-                f"a mode below {self.beyond:.2e} was not found: vectors grew "
-                f"{float((grown / np.maximum(sizes, 1e-300)).max()):.1e} times off the others"
+                f"A mode below {self.beyond:.2e} was not found: vectors grew "
+                f"{float((grown / np.maximum(sizes, 1e-300)).max()):.1e} times off the others. "
+                "Give a smaller tol, use dtype='float64', or remove very weak edges."
             )
 
     def _by_multigrid(
@@ -191,12 +197,16 @@ class Complement:
                 return factors.solved(self.graph, b, gamma, tol, off)
             except NotConvergedError:
                 pass  # conjugate gradients have more patience
-        try:
-            return multigrid.solved(self.graph, b, gamma, start, tol, off)
-        except NotConvergedError:
-            if self.graph.spread is not None:
-                raise
-            return solve_shifted(self.graph, b, -gamma, off=off, tol=tol)
+        if multigrid.possible(self.graph):
+            try:
+                return multigrid.solved(self.graph, b, gamma, start, tol, off)
+            except NotConvergedError as failure:
+                if self.graph.spread is not None:
+                    raise NotConvergedError(
+                        f"The system off the first modes was not solved: {failure}. Lower eta, or "
+                        "remove very weak edges."
+                    ) from failure
+        return solve_shifted(self.graph, b, -gamma, off=off, tol=tol)
 
     def _poles(self, gammas: Array, mix: Array) -> tuple[Array, Array]:
         """Return the gammas to solve for, and what each counts in the sums.

@@ -14,7 +14,7 @@ import numpy as np
 
 from robustgc import dense, direct, krylov, multigrid
 from robustgc.graph import SMALL, Graph
-from robustgc.laplacian import laplacian_of
+from robustgc.laplacian import fits_single, laplacian_of
 from robustgc.outcome import NotConvergedError, Outcome, Shifts, Watch, check_tol, nobody
 from robustgc.quoting import quoted
 from robustgc.weights import Array, Operator
@@ -31,7 +31,8 @@ SIEGE = 5000  # steps, when it was asked for or nothing else is left
 class Options:
     """How to solve.
 
-    ``dtype="auto"`` is single precision where the graph is large and the tolerance allows it;
+    ``dtype="auto"`` is single precision where the graph is large and the tolerance allows it.
+    Degrees too far apart for single precision are held in double, whatever was asked for;
     ``tol=None`` is 1e-8 in double and 1e-5 in single precision.
     """
 
@@ -136,11 +137,12 @@ def solve_robust(
     raise NotConvergedError(
         f"The graph of {graph.n} nodes was not solved to the tolerance "
         f"{precision(graph, options)[1]:g}. "
-        f"Tried {tried}. {_cure(graph)}"
+        f"Tried {tried}. {cure(graph)}"
     )
 
 
-def _cure(graph: Graph) -> str:
+def cure(graph: Graph) -> str:
+    """Return what to do where no engine reaches the tolerance."""
     if isinstance(graph._whole, Operator):
         return (
             "The kernel is too wide to store and too narrow for products: use affinity='knn', "
@@ -158,7 +160,8 @@ def precision(graph: Graph, options: Options) -> tuple[str, float]:
     if dtype == "auto":
         allowed = options.tol is None or options.tol >= TOLERANCE["float32"]
         dtype = "float32" if graph.n >= SINGLE and allowed else "float64"
-    return dtype, options.tol or TOLERANCE[dtype]
+    tol = options.tol or TOLERANCE[dtype]
+    return dtype if dtype == "float64" or fits_single(graph) else "float64", tol
 
 
 def _rungs(

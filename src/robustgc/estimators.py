@@ -58,11 +58,12 @@ class RobustGC(RankedClassifier):
         result does not pass its checks.
     tol : float, default=None
         Relative residual of the system to reach; where `residual_` is above it, a
-        `ResidualWarning` says so. None: 1e-8, in single precision 1e-5, and with several modes on
-        more than 30,000 nodes 1e-4.
+        `ResidualWarning` says so. None: 1e-8, in single precision 1e-5; 1e-3 on more than 1,500
+        nodes where ``eta`` or ``n_modes`` is chosen, and with several modes on more than 30,000.
     dtype : {"auto", "float64", "float32"}, default="auto"
         Working precision. "auto": single from 100,000 nodes on if ``tol`` allows it, else double.
-        Where single precision does not reach ``tol``, double is used, and `history_` says so.
+        Where single precision does not reach ``tol``, or degrees are more than 1e30 apart, double
+        is used, and `history_` says so.
     verbose : bool, default=False
         Show a progress bar on standard error: steps, residual, time left.
     engine : {"local", "mpi"}, default="local"

@@ -8,7 +8,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from robustgc import parallel
 from robustgc.csr import CSR, PARTS
-from robustgc.graph import Graph
+from robustgc.graph import Graph, per_graph
+from robustgc.weights import Operator, divided
+
+_SINGLE = 50  # powers of two that degrees may be away from 1 in single precision: squares fit too
 
 
 class Laplacian:
@@ -28,17 +31,20 @@ class Laplacian:
         self.graph, self.dtype = graph, np.dtype(dtype)
         W, nodes = graph._whole, graph._nodes
         rows = sp.issparse(W) or isinstance(W, CSR)
-        if nodes is not None and (2 * graph.n < W.shape[0] or not rows):
-            W, nodes = graph.W, None  # a small piece: its own matrix is less work
+        unit = single_unit(graph) if self.dtype == np.float32 else 1.0
+        if nodes is not None and (2 * graph.n < W.shape[0] or not rows or unit != 1):
+            # A small piece: its own matrix is less work. Other pieces may not bear its unit.
+            W, nodes = graph.W, None
+        W = divided(W, unit) if rows else W
         self.nodes, self.rows = nodes, W.shape[0]
         self._csr = CSR.from_scipy(W) if sp.issparse(W) else W if isinstance(W, CSR) else None
         if self._csr is None:
             A = graph._A
-            self._dense: Any = A.astype(self.dtype, copy=False) if isinstance(A, np.ndarray) else A
-            self._o = graph._o.astype(self.dtype)
+            stored = isinstance(A, np.ndarray)
+            self._dense: Any = divided(A, unit).astype(self.dtype, copy=False) if stored else A
+            self._o = (graph._o / unit).astype(self.dtype)
         d = self.embed(graph.d)
-        if self._csr is not None and self.dtype == np.float32:
-            self._csr, d = _moderate(self._csr, d)
+        d /= unit
         root = np.sqrt(d, out=d)
         self.scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0).astype(dtype)
         root /= float(np.linalg.norm(root)) or 1.0
@@ -186,9 +192,26 @@ def laplacian_of(graph: Graph, dtype: str) -> Laplacian:
     return found
 
 
-def _moderate(rows: CSR, d: NDArray[Any]) -> tuple[CSR, NDArray[Any]]:
-    """Bring weights that single precision could not hold to a common scale, which cannot matter."""
-    largest = float(d.max())
-    if rows.data is None or 1e-15 < float(d[d > 0].min(initial=1.0)) <= largest < 1e15:
-        return rows, d
-    return CSR(rows.indptr, rows.indices, rows.data / largest), d / largest
+@per_graph
+def _degrees(graph: Graph) -> tuple[float, float]:
+    """Return the middle of the degrees as a power of two, and how many of them they span."""
+    most = graph.largest(graph.d)
+    if most == 0:
+        return 0.0, 0.0
+    # A node without a degree is out of reach of every product.
+    below = np.log2(most) - np.log2(np.where(graph.d > 0, graph.d, most))
+    width = graph.largest(below)
+    return float(np.log2(most) - width / 2), width
+
+
+def single_unit(graph: Graph) -> float:
+    """Return the power of two that brings degrees into single precision; 1 if they are there."""
+    middle, width = _degrees(graph)
+    return 1.0 if abs(middle) + width / 2 <= _SINGLE else float(2.0 ** np.round(middle))
+
+
+def fits_single(graph: Graph) -> bool:
+    """Return whether there is a unit in which single precision holds all degrees."""
+    return _degrees(graph)[1] <= 2 * _SINGLE and (
+        single_unit(graph) == 1 or not isinstance(graph._whole, Operator)
+    )

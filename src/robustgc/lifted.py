@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from robustgc import inverse_lanczos, multigrid, parallel
 from robustgc.block_lanczos import Worth, first_modes, told_apart
 from robustgc.complement import Complement
-from robustgc.engines import Options, precision, probe
+from robustgc.engines import Options, cure, precision, probe
 from robustgc.factors import fill_little, near_tree
 from robustgc.graph import SMALL, Graph
 from robustgc.outcome import NotConvergedError, NotConvexError, Solution, check_positive
@@ -27,6 +27,7 @@ from robustgc.weights import Array, Operator
 
 WORST = 1e-3  # residual of modes of large graphs where nothing better was asked for
 TINY = 1e-6  # eigenvalues that products do not resolve
+_MOST_TINY = 64  # modes that are looked for because they are tiny
 MEDIUM = 30_000  # nodes up to which any number of modes is a matter of seconds
 HUGE = 300_000  # nodes from which a pass over the vectors is what a step costs
 _AFFORDABLE = 4e6  # values of the modes that multigrid looks for, to weigh candidates
@@ -89,10 +90,16 @@ def find_modes(
     worth : (int, callable) or None
         With so many modes, whether more of them would be worth having.
     """
-    if graph.spread is not None:
+    try:
+        if graph.spread is None:
+            return _found(graph, count, Y, options, exact, worth)
         kept: Modes = graph.spread.modes(lambda: _found(graph, count, Y, options, exact, worth))
-        return kept
-    return _found(graph, count, Y, options, exact, worth)
+    except NotConvergedError as failure:
+        raise NotConvergedError(
+            f"The first modes of the graph of {graph.n} nodes were not found: "
+            f"{str(failure).rstrip('.')}. {cure(graph)}"
+        ) from failure
+    return kept
 
 
 def _found(
@@ -151,11 +158,17 @@ def _by_products(
 
 
 def _settled(graph: Graph, count: int) -> tuple[Array, Array, str, str]:
-    """Return as many modes as asked for, to many digits: values, vectors, engine, note."""
+    """Return as many modes as asked for, to many digits: values, vectors, engine, note.
+
+    And all that are tiny: what is left to products is not to have an eigenvalue that they miss.
+    """
     if graph.spread is not None:
         values, vectors, note = graph.spread.eigenpairs(count)
         return values, vectors, "slepc", note
     found = eigenpairs(graph, count + 1)
+    while found.values[-1] < TINY and count < min(_MOST_TINY, graph.n // 8):
+        count = min(max(4 * count, 16), _MOST_TINY, graph.n // 8)
+        found = eigenpairs(graph, count + 1)
     return found.values[1:], found.vectors[:, 1:], "eigenpairs", f"{len(found.values) - 1} modes"
 
 
@@ -260,9 +273,10 @@ class Filters:
 
     @cached_property
     def _loose(self) -> Complement:
-        """The same in single precision, to weigh candidates."""
-        same = precision(self.graph, self._options)[0] == "float32"
-        return self._rest if same else self._off_modes("float32")
+        """The same in single precision if it holds the degrees, to weigh candidates."""
+        single = precision(self.graph, replace(self._options, dtype="float32"))[0]
+        same = precision(self.graph, self._options)[0] == single
+        return self._rest if same else self._off_modes(single)
 
     def _off_modes(self, dtype: str) -> Complement:
         watch = self._options.watching("candidates")

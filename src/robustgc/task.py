@@ -15,7 +15,7 @@ from robustgc.cost import COMMITTEE, refuse_if_too_large
 from robustgc.engines import Attempt, Options, precision, solve_robust
 from robustgc.graph import SMALL, Graph
 from robustgc.labels import Labels
-from robustgc.lifted import WORST
+from robustgc.lifted import MEDIUM, WORST
 from robustgc.models import bound
 from robustgc.outcome import NotConvergedError, Shifts, Solution, reported
 from robustgc.ruling import Question, Ruling, votes
@@ -109,8 +109,9 @@ class Task:
             refuse_if_too_large(graph, COMMITTEE * question.n_classes, precision(graph, options)[0])
             piece = self._by_committee(graph, Y, psd, options, question, classes, before)
         tol = precision(graph, options)[1]
-        lifted = piece.ruling is not None and graph.n > SMALL and options.tol is None
-        reported(piece.solution, max(tol, WORST) if lifted else tol)
+        # Modes to choose from are known to some digits only, and so are those of large graphs.
+        exact = piece.ruling is None or graph.n <= (SMALL if question.free else MEDIUM)
+        reported(piece.solution, tol if exact or options.tol is not None else max(tol, WORST))
         return replace(piece, labelled=given.nodes, classes=classes)
 
     def issues(self, options: Options) -> LabelIssues:

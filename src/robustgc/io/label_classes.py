@@ -16,7 +16,7 @@ from robustgc.quoting import quoted, short
 FEW = 5  # examples in a message
 FEWEST = 4  # labels from which it says something that all of them differ
 MANY_CLASSES = 20  # more, with fewer than two labels each, are names and no classes
-_WHOLE = re.compile(r"([+-]?)0*(\d+?)(\.0*)?", re.ASCII)
+_WHOLE = re.compile(r"([+-]?)(?:0+(?=\d))?+(\d++)(\.0*)?", re.ASCII)
 # Words that are no markers, as they may well be classes, but often mean none.
 _NO_CLASS = {"na", "n/a", "n.a.", "none", "nan", "nat", "null", "missing", "#nv", "unknown", "tbd"}
 

@@ -22,7 +22,7 @@ NAME = ("id", "node", "name", "node_id", "point", "index")
 # What pandas calls the index of a frame where the frame does not.
 _UNNAMED = re.compile(r"|Unnamed: \d+(\.\d+)*|__index_level_\d+__")
 # Numbers as people write them, so that a column of them is refused with its line, not left out.
-_LIKE_NUMBER = re.compile(r"[+-]?\s*[$€£]?\s*[\d.,][\d.,'  ]*\s*[%€$£]?")
+_LIKE_NUMBER = re.compile(r"[+-]?\s*+(?:[$€£]\s*+)?[\d.,][\d.,'  ]*+\s*+[%€$£]?")
 _NOTHING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-")
 _BOOLEAN = {"true": 1.0, "false": 0.0}
 _LOOKED_AT = 10_000  # fields that tell what a column holds

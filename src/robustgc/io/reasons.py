@@ -15,7 +15,7 @@ from robustgc.quoting import quoted, short
 if TYPE_CHECKING:
     from robustgc.io.tables import Layout
 
-NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)\s*", re.I | re.A)
+NUMBER = re.compile(r"\s*[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)\s*", re.I | re.A)
 _MARKS = {".": "point", ",": "comma"}
 _NOTHING = ("", "na", "n/a", "null", "none", "?", "-")
 

@@ -19,7 +19,7 @@ from robustgc.quoting import listed, quoted, short
 ENDINGS = (".xlsx", ".xlsm")
 _OBJECTS = 8  # bytes of memory for a byte of a sheet's XML, about
 _OLD = b"\xd0\xcf\x11\xe0"  # how files begin that were encrypted, or are of before 2007
-_BREAKS = re.compile(r"\s*[\t\r\n\v\f]\s*")
+_BREAKS = re.compile(r"(?<!\s)\s*[\t\r\n\v\f]\s*")
 
 
 def library() -> Any:

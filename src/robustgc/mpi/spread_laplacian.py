@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from robustgc import parallel
 from robustgc.csr import CSR, PARTS
-from robustgc.laplacian import Laplacian
-from robustgc.mpi.world import library, total
+from robustgc.laplacian import Laplacian, single_unit
+from robustgc.mpi.world import total
 
 if TYPE_CHECKING:
     from robustgc.mpi.spread_graph import SpreadGraph
@@ -24,10 +24,8 @@ class SpreadLaplacian(Laplacian):
         self.graph, self.dtype = graph, np.dtype(dtype)
         self.comm, self.halo = graph.comm, graph.halo
         self.nodes, self.rows, self.first = None, graph.rows, graph.first
-        scale = 1.0
-        if self.dtype == np.float32 and graph.halo.W.data is not None:
-            # What single precision could not hold is brought to a scale, which cannot matter.
-            scale = self.comm.allreduce(float(graph.d.max(initial=0.0)), library().MAX) or 1.0
+        # What single precision could not hold is brought to a scale, which cannot matter.
+        scale = single_unit(graph) if self.dtype == np.float32 else 1.0
         W = graph.halo.W
         data = W.data if W.data is None else (W.data / scale).astype(self.dtype)
         self._csr = self._own = CSR(W.indptr, W.indices, data)
