@@ -61,7 +61,7 @@ def _modes(
             space.restart(theta, S)
     if found == 0:
         raise NotConvergedError(f"lambda_1 did not settle in {space.products} products")
-    if theta[0] < -1 / _LEAST and not near_tree(graph):  # a tree loses nothing by elimination
+    if theta[0] < -1 / _LEAST and not near_tree(graph):  # little is lost by elimination
         raise NotConvergedError(f"lambda_1 = {-1 / theta[0]:.1e} is at the level of rounding")
     # Multiplied by the inverse once more, the Ritz vectors have that residual with L_N too.
     values, vectors = space.rotated(S[:, :found], theta[:found])
