@@ -57,7 +57,7 @@ def _tolerance(asked):
     if options.get("tol") is not None:
         return options["tol"]
     chosen = isinstance(asked.clf, RobustGC) and "auto" in (options["eta"], options["n_modes"])
-    if chosen and np.bincount(asked.clf.components_).max() > SMALL:
+    if chosen and np.bincount(asked.clf.components_ + 1)[1:].max(initial=0) > SMALL:
         return WORST  # as documented
     single = options.get("dtype") == "float32"
     return 1e-5 if single else 1e-8 if isinstance(asked.clf, RobustGC) else 1e-6
