@@ -77,8 +77,9 @@ class _Scores:
         for first in range(0, len(which), step):
             part, own = which[first : first + step], values[first : first + step]
             self.values[part] = S = scores.scaled(own, left, balanced[part], floor)[0]
+            S = S if self._others.all() else S[:, self._others]
             self.lines[part], self.sharpness[part], self.noise[part] = scores.likelihood(
-                S[:, self._others], self._codes[self._others]
+                S, self._codes[self._others]
             )
 
 
@@ -294,7 +295,8 @@ def _candidates(
     ridges = [None] * (len(members) - len(fits.members)) + [s for _, _, s in fits.members]
     accuracy, evidence = np.full(len(weight), np.nan), np.zeros(len(weight))
     if others.any():
-        hits = judged.values[:, others].argmax(axis=2) == codes[others]
+        values = judged.values if others.all() else judged.values[:, others]
+        hits = values.argmax(axis=2) == codes[others]
         accuracy, evidence = hits.mean(axis=1), judged.lines.mean(axis=1)
         evidence = evidence - evidence[default]
     numbers = zip(accuracy.tolist(), evidence.tolist(), weight.tolist(), strict=True)

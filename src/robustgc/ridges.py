@@ -5,7 +5,7 @@ labels close to each other say the same, and that a label alone in its part of t
 is known there: ``s -> infinity`` is the filter, ``s -> 0`` passes through the labels.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.linalg as sla
@@ -63,6 +63,7 @@ class Ridges:
         self._sizes = np.einsum("kii->k", kernels) / len(codes)
         self._kernels = kernels / self._sizes[:, None, None]
         self._v0 = v0
+        self._known: tuple[Array, list[tuple[Array, Array, Array]]] | None = None
 
     def of(self, heldout: HeldOut, codes: NDArray[np.int64], votes: Array) -> "Ridges":
         """Return the same ridges of other labels."""
@@ -96,14 +97,26 @@ class Ridges:
         """Return label columns less the share of every class."""
         return np.asarray(self._one_hot - weight @ self._one_hot / weight.sum())
 
-    def _solved(self, weight: Array) -> Iterator[tuple[Array, Array, Array]]:
-        """Give kernel, ``P Y`` and the diagonal of P of every ridge."""
-        targets = self._targets(weight)
-        noise = 1.0 / np.maximum(weight / weight.mean(), _LEAST)
-        for K in self._kernels:
-            for s in _RIDGES:
-                P = sla.inv(K + np.diag(s * noise), check_finite=False)
-                yield K, P @ targets, P.diagonal()
+    def _solved(self, weight: Array) -> list[tuple[Array, Array, Array]]:
+        """Return kernel, ``P Y`` and the diagonal of P of every ridge, for weights seen last."""
+        if self._known is None or not np.allclose(self._known[0], weight, rtol=1e-12, atol=0.0):
+            targets = self._targets(weight)
+            noise = 1.0 / np.maximum(weight / weight.mean(), _LEAST)
+            solved = [
+                (K, *_inverse(K + np.diag(s * noise), targets))
+                for K in self._kernels
+                for s in _RIDGES
+            ]
+            self._known = weight, solved
+        return self._known[1]
+
+
+def _inverse(M: Array, targets: Array) -> tuple[Array, Array]:
+    """Return ``M^-1 targets`` and the diagonal of ``M^-1``."""
+    factor = sla.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+    solution = sla.cho_solve(factor, targets, check_finite=False)
+    inverse, _ = sla.lapack.dpotri(factor[0], lower=1, overwrite_c=1)
+    return np.asarray(solution), np.asarray(inverse.diagonal())
 
 
 def kernels_of(models: Sequence[tuple[int, float]]) -> list[int]:
