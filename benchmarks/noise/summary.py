@@ -90,6 +90,7 @@ def write(rows: pd.DataFrame, labels: pd.DataFrame) -> list[bars.Bar]:
     clean = bars.behind(lead[lead.index.get_level_values("rate") == 0], 1.5)
     found = bars.detection(rows)
     asked = [*bars.with_noise(lead), bars.without_noise(lead), *bars.finds(found)]
+    asked += [*bars.added(lead), *bars.calibrated(labels)]
     seconds = rows.pivot_table(index="data", columns="column", values="seconds", aggfunc="median")
     parts = [
         HEAD.format(repeats=_repeats(trials)).rstrip(),
