@@ -350,7 +350,8 @@ class Filters:
             return np.asarray(found)
         gammas = self.gammas[models]
         pole = np.sort(gammas)[len(gammas) // 2]
-        spectrum = np.geomspace(self._rest.beyond, self.graph.top, 100)
+        # From the last known value on: it has more digits than the bound beyond it.
+        spectrum = np.geomspace(self.modes.values[-1], self.graph.top, 100)
         factors = np.median(
             gammas[:, None] / (spectrum - gammas[:, None]) / (pole / (spectrum - pole)), axis=1
         )

@@ -42,18 +42,18 @@ def share(comm, W, way, labelled):
     return Share(comm, first, W.shape[0], own.indptr, own.indices, data)
 
 
-def close(mine, theirs, codes, wanted):
-    """Values to 1e-6; classes wherever the values can tell them apart."""
+def close(mine, theirs, codes, wanted, digits):
+    """Values to some digits; classes wherever the values can tell them apart."""
     known = np.isfinite(theirs)
     np.testing.assert_array_equal(np.isfinite(mine), known)
     scale = np.abs(theirs[known]).max()
-    assert np.abs(mine[known] - theirs[known]).max() < 1e-6 * scale
+    assert np.abs(mine[known] - theirs[known]).max() < digits * scale
     if theirs.shape[1] == 1:
-        clear = ~(np.abs(theirs[:, 0]) < 1e-6 * scale)
+        clear = ~(np.abs(theirs[:, 0]) < digits * scale)
     else:
         best = np.sort(theirs, axis=1)
         with np.errstate(invalid="ignore"):  # two classes that are not there
-            clear = ~(best[:, -1] - best[:, -2] < 1e-6 * scale)
+            clear = ~(best[:, -1] - best[:, -2] < digits * scale)
     np.testing.assert_array_equal(codes[clear], wanted[clear])
 
 
@@ -71,7 +71,8 @@ def check(comm, path, way):
         np.concatenate(comm.allgather(x))
         for x in (answer.f, answer.codes, answer.reasons, answer.number)
     )
-    close(f, case["f"], codes, case["codes"])
+    # Ridges of the choice are solved with kernels in single precision.
+    close(f, case["f"], codes, case["codes"], 1e-5 if eta is None else 1e-6)
     np.testing.assert_array_equal(number, case["number"])
     clear = codes == case["codes"]
     np.testing.assert_array_equal(reasons[clear], case["reasons"][clear])
