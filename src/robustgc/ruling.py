@@ -137,10 +137,10 @@ class Ruling:
         difference = question.columns(self.graph, weight) - before
         whole = float(np.linalg.norm(weight))
         size = float(np.linalg.norm(self.graph.norms(difference)))
+        if size == 0.0:
+            return replace(self, question=question, weight=weight, n_iter=0)
         fits = self._fits_of(question)
         least = fitted(self.graph, question, fits, weight, self.fitted, self.tol)
-        if size == 0.0:
-            return replace(self, question=question, weight=weight, fits=fits, least=least, n_iter=0)
         tol = min(1e-2, self.tol * whole / size)
         filters = self.heldout.filters
         sums, residual, steps = filters.answer(difference, self.mix[:2], tol)
