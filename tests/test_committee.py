@@ -146,7 +146,7 @@ def test_weights_from_made_up_answers():
         def __call__(self, Y, models):
             return np.stack([right, right[:, ::-1]])[models], np.zeros((30, 2)), mass
 
-        seen = __call__
+        at_labels = __call__
 
     families = (Family(True, 0.0, False, 1.0),)
     court = convene(

@@ -44,7 +44,9 @@ def test_every_label_left_out(seed):
     graph, y = case(seed)
     fits, modes, nodes = fitted(graph, y)
     weight = np.random.default_rng(seed).uniform(0.3, 2.0, len(nodes))
-    for q, unseen, seen in zip(fits.numbers, fits.unseen(weight), fits.seen(weight), strict=True):
+    for q, unseen, seen in zip(
+        fits.numbers, fits.leave_one_out(weight), fits.at_labels(weight), strict=True
+    ):
         c, V = by_hand(graph, modes, nodes, y[nodes], 3, q, weight)
         rows = V[nodes] * votes(graph, nodes)[:, None]
         np.testing.assert_allclose(seen, rows @ c, atol=1e-10)

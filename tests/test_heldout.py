@@ -126,7 +126,7 @@ def test_larger_graphs_with_the_kernel_between_labels_and_without(kind, exact, r
     judge, each = held_out(W, y, MODELS, exact=exact), np.arange(len(nodes))
     assert judge.cheap == (count == 20)
     answers, pull, left = judge(Y[nodes], ALL)
-    seen = judge.seen(Y[nodes], ALL)[0]
+    seen = judge.at_labels(Y[nodes], ALL)[0]
     kernels = lifting.spectral_kernels(W.toarray(), MODELS)
     for model, found, whole in zip(MODELS, answers, seen, strict=True):
         K = kernels[model] * (1 - model[1]) / model[1]
@@ -166,7 +166,7 @@ def test_changed_labels_are_answered_from_what_is_known(count):
     Y = lifting.one_hot(y)[nodes]
     later, fresh = held_out(W, y, MODELS, earlier=judge), held_out(W, y, MODELS)
     later(Y, ALL), fresh(Y, ALL)
-    for found, expected in zip(later.seen(Y, ALL)[0], fresh.seen(Y, ALL)[0], strict=True):
+    for found, expected in zip(later.at_labels(Y, ALL)[0], fresh.at_labels(Y, ALL)[0], strict=True):
         assert relative(found, expected) <= 1e-5
     room = 1e-5 if count == 20 else 0.2  # the random signs are others
     for found, expected in zip(later(Y, ALL)[0], fresh(Y, ALL)[0], strict=True):

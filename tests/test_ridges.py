@@ -58,11 +58,11 @@ def test_every_label_left_out(seed, known):
     weight = np.random.default_rng(seed).uniform(0.5, 2.0, len(nodes))
     everyone = np.arange(len(nodes))
     whole = by_hand(graph, modes, nodes, codes, weight, everyone)
-    for seen, (_, expected) in zip(ridges.seen(weight), whole, strict=True):
+    for seen, (_, expected) in zip(ridges.at_labels(weight), whole, strict=True):
         np.testing.assert_allclose(seen, expected, atol=1e-6)
     for i in everyone:
         rest = by_hand(graph, modes, nodes, codes, weight, np.delete(everyone, i))
-        for unseen, (_, expected) in zip(ridges.unseen(weight), rest, strict=True):
+        for unseen, (_, expected) in zip(ridges.leave_one_out(weight), rest, strict=True):
             np.testing.assert_allclose(unseen[i], expected[i], atol=1e-6)
 
 

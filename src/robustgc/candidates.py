@@ -110,7 +110,7 @@ class Filtered(Protocol):
     def __call__(self, Y: Array, models: NDArray[Any], /) -> Unseen:
         """Return what is said of every label without it."""
 
-    def seen(self, Y: Array, models: NDArray[Any], /) -> Unseen:
+    def at_labels(self, Y: Array, models: NDArray[Any], /) -> Unseen:
         """Return the same with all labels."""
 
 
@@ -125,8 +125,8 @@ class Fitted(Protocol):
     members: tuple[tuple[int, float | None, float | None], ...]
     kernels: bool
 
-    def unseen(self, weight: Array, /) -> Sequence[Array]:
+    def leave_one_out(self, weight: Array, /) -> Sequence[Array]:
         """Return what is said of every label without it."""
 
-    def seen(self, weight: Array, /) -> Sequence[Array]:
+    def at_labels(self, weight: Array, /) -> Sequence[Array]:
         """Return the same with all labels."""

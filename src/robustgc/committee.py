@@ -132,7 +132,9 @@ def convene(
         floor = 1e-10 * float(np.abs(pull).max(initial=0.0))  # below is rounding
         own, unseen = _likeness(answers, Y, left, labels)
         values = _values(answers, pull, left, unseen, labels, families)
-        values = np.concatenate([values, *(F[None] for F in fits.unseen(trust * labels.size))])
+        values = np.concatenate(
+            [values, *(F[None] for F in fits.leave_one_out(trust * labels.size))]
+        )
         judged.judge(active, values[_rows(active, some, models, families)], left, balanced, floor)
         total = judged.lines.sum(axis=1)
         weight = prior * np.exp(_POWER * np.minimum(total - total[prior > 0].max(), 0.0))
@@ -144,9 +146,9 @@ def convene(
     factors = weight * judged.sharpness
     if free:
         # By their size with all labels: a local candidate speaks of its own labels most of all.
-        every, pull, left = filters.seen(Y, some)
+        every, pull, left = filters.at_labels(Y, some)
         values = _values(every, pull, left, own, labels, families)
-        values = np.concatenate([values, *(F[None] for F in fits.seen(trust * labels.size))])
+        values = np.concatenate([values, *(F[None] for F in fits.at_labels(trust * labels.size))])
         values = values[_rows(active, some, models, families)]
         factors[active] /= scores.scaled(values, left, balanced[active], floor)[1]
     likeness = np.zeros((len(models) + 1, K))

@@ -58,7 +58,7 @@ class Fits:
         self._rows = np.sqrt(graph.n) * votes[:, None] * rows
         self._targets = np.eye(n_classes)[codes] - 1.0 / n_classes
 
-    def unseen(self, weight: Array) -> list[Array]:
+    def leave_one_out(self, weight: Array) -> list[Array]:
         """Return what each fit says of every label without it, in closed form."""
         found = []
         for X, inverse, c in self._solved(weight):
@@ -66,7 +66,7 @@ class Fits:
             found.append((X @ c - own * self._targets) / (1.0 - own))
         return found
 
-    def seen(self, weight: Array) -> list[Array]:
+    def at_labels(self, weight: Array) -> list[Array]:
         """Return the same with all labels."""
         return [X @ c for X, _, c in self._solved(weight)]
 

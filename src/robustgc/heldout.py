@@ -146,7 +146,7 @@ class HeldOut:
             answers += self._beyond(Y, models)
         return answers, pull, left
 
-    def seen(self, Y: Array, models: NDArray[Any]) -> Unseen:
+    def at_labels(self, Y: Array, models: NDArray[Any]) -> Unseen:
         """Return the same with all labels, their own included."""
         pull = self._v0[:, None] * (self._v0 @ Y)
         left = np.broadcast_to(Y.sum(axis=0) + self._elsewhere, Y.shape)

@@ -92,8 +92,10 @@ def find_modes(
     """
     try:
         if graph.spread is None:
-            return _found(graph, count, Y, options, exact, worth)
-        kept: Modes = graph.spread.modes(lambda: _found(graph, count, Y, options, exact, worth))
+            return _searched_modes(graph, count, Y, options, exact, worth)
+        kept: Modes = graph.spread.modes(
+            lambda: _searched_modes(graph, count, Y, options, exact, worth)
+        )
     except NotConvergedError as failure:
         raise NotConvergedError(
             f"The first modes of the graph of {graph.n} nodes were not found: "
@@ -102,7 +104,7 @@ def find_modes(
     return kept
 
 
-def _found(
+def _searched_modes(
     graph: Graph, count: int, Y: Array, options: Options, exact: bool, worth: Worth | None
 ) -> Modes:
     if graph.n <= SMALL and graph.spread is None:

@@ -69,7 +69,7 @@ class Ridges:
         """Return the same ridges of other labels."""
         return Ridges(heldout, self._models.tolist(), codes, self._one_hot.shape[1], votes)
 
-    def unseen(self, weight: Array) -> list[Array]:
+    def leave_one_out(self, weight: Array) -> list[Array]:
         """Return what each ridge says of every label without it, in closed form.
 
         ``Y_i - [P Y]_i / P_ii`` with ``P = (K + s S)^-1``.
@@ -77,7 +77,7 @@ class Ridges:
         targets = self._targets(weight)
         return [targets - a / own[:, None] for _, a, own in self._solved(weight)]
 
-    def seen(self, weight: Array) -> list[Array]:
+    def at_labels(self, weight: Array) -> list[Array]:
         """Return the same with all labels."""
         return [K @ a for K, a, _ in self._solved(weight)]
 
