@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import oracles
-from robustgc.candidates import Labelled
+from robustgc.choice.candidates import Labelled
 
 
 def lifted_laplacian(W, q):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import chromium
-from robustgc.candidates import Candidate
+from robustgc.choice.candidates import Candidate
 from robustgc.report.audit_page import render, summary
 from robustgc.report.audit_text import fixed, number, script_json
 from robustgc.report.findings import Findings, Histogram, Picture, Suspect

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.ruling import Ruling
+from robustgc.choice.problem import Ruling
 from robustgc.weights import Array
 
 LIKELY = 0.9  # a suspicion that is worth a word

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from robustgc.asked import Model
 from robustgc.audit import LabelIssues, judgement, label_issues
-from robustgc.auto import rule, ruled_again
+from robustgc.choice.fit import rule, ruled_again
+from robustgc.choice.problem import Question, Ruling, votes
 from robustgc.complement import Complement
 from robustgc.cost import COMMITTEE, refuse_if_too_large
 from robustgc.engines import Attempt, Options, precision, solve_robust
@@ -18,7 +19,6 @@ from robustgc.labels import Labels
 from robustgc.lifted import MEDIUM, WORST
 from robustgc.models import bound
 from robustgc.outcome import NotConvergedError, Shifts, Solution, reported
-from robustgc.ruling import Question, Ruling, votes
 from robustgc.transduction import Certificate
 from robustgc.weights import Array, Weights
 

@@ -7,7 +7,7 @@ a phone.
 import math
 from collections.abc import Sequence
 
-from robustgc.candidates import Candidate
+from robustgc.choice.candidates import Candidate
 from robustgc.report.audit_style import N_COLOURS
 from robustgc.report.audit_text import count, fixed, known, name, number, whole
 from robustgc.report.findings import Findings, Histogram

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from robustgc.candidates import Candidate
+from robustgc.choice.candidates import Candidate
 
 
 @dataclass(frozen=True)

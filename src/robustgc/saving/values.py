@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.candidates import Candidate
+from robustgc.choice.candidates import Candidate
 from robustgc.engines import Attempt
 from robustgc.quoting import quoted, short
 from robustgc.transduction import Certificate

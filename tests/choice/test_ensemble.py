@@ -8,10 +8,10 @@ import graphs
 import lifting
 from lifting import NoFits, labelled
 from robustgc import PoissonGC, RobustGC
-from robustgc.candidates import Family
-from robustgc.committee import DEFAULT_ETA, ETAS, PRIOR, convene
+from robustgc.choice.candidates import Family
+from robustgc.choice.ensemble import DEFAULT_ETA, ETAS, PRIOR, convene
+from robustgc.choice.problem import votes
 from robustgc.graph import Graph
-from robustgc.ruling import votes
 from samples import moons
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.candidates import Unseen
+from robustgc.choice.candidates import Unseen
 from robustgc.graph import Graph
 from robustgc.lifted import Filters
 from robustgc.weights import Array

@@ -7,11 +7,11 @@ import pytest
 
 import lifting
 from robustgc import Graph, RobustGC
-from robustgc.committee import _likeness
+from robustgc.choice.ensemble import _likeness
+from robustgc.choice.fits import Fits
+from robustgc.choice.problem import heights, votes
 from robustgc.engines import Options
-from robustgc.fits import Fits
 from robustgc.lifted import find_modes
-from robustgc.ruling import heights, votes
 
 
 def case(seed, n_classes=3, per_class=6):

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.committee import Committee
-from robustgc.fits import Fits
+from robustgc.choice.ensemble import Committee
+from robustgc.choice.fits import Fits
+from robustgc.choice.kernels import HeldOut
+from robustgc.choice.ridges import Ridges
 from robustgc.graph import Graph
-from robustgc.heldout import HeldOut
 from robustgc.lifted import Modes
-from robustgc.ridges import Ridges
 from robustgc.weights import Array
 
 

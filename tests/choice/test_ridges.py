@@ -5,11 +5,11 @@ import pytest
 
 import lifting
 from robustgc import Graph, RobustGC
+from robustgc.choice.kernels import HeldOut
+from robustgc.choice.problem import votes
+from robustgc.choice.ridges import Ridges
 from robustgc.engines import Options
-from robustgc.heldout import HeldOut
 from robustgc.lifted import Filters, Modes, find_modes
-from robustgc.ridges import Ridges
-from robustgc.ruling import votes
 
 MODELS = [(1, 0.5), (2, 0.9), (3, 0.99)]
 RIDGES = (1.0, 0.1)

@@ -10,10 +10,10 @@ import graphs
 import lifting
 from lifting import NoFits, labelled
 from robustgc import Graph, RobustGC
-from robustgc.candidates import Family
-from robustgc.committee import convene
+from robustgc.choice.candidates import Family
+from robustgc.choice.ensemble import convene
+from robustgc.choice.kernels import HeldOut
 from robustgc.engines import Options
-from robustgc.heldout import HeldOut
 from robustgc.lifted import Filters, find_modes
 from robustgc.unseen import FOLDS, deal
 from solving import relative

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import scores
-from robustgc.candidates import Candidate, Family, Filtered, Fitted, Labelled
+from robustgc.choice import likelihood as scores
+from robustgc.choice.candidates import Candidate, Family, Filtered, Fitted, Labelled
 from robustgc.weights import Array
 
 DEFAULT_ETA = {True: 0.9, False: 0.95}  # for two classes, the paper's; for more

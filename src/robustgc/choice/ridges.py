@@ -11,7 +11,7 @@ import numpy as np
 import scipy.linalg as sla
 from numpy.typing import NDArray
 
-from robustgc.heldout import HeldOut
+from robustgc.choice.kernels import HeldOut
 from robustgc.weights import Array
 
 MOST_LABELS = 300  # for which there are ridges: the work grows with their cube

@@ -6,15 +6,15 @@ from dataclasses import replace
 import numpy as np
 
 from robustgc import parallel
-from robustgc.candidates import Family, Labelled
-from robustgc.committee import DEFAULT_ETA, ETAS, ROUNDS, Committee, convene
+from robustgc.choice.candidates import Family, Labelled
+from robustgc.choice.ensemble import DEFAULT_ETA, ETAS, ROUNDS, Committee, convene
+from robustgc.choice.fits import Fits
+from robustgc.choice.kernels import HeldOut
+from robustgc.choice.problem import Question, Ruling, fits_of, fitted, heights, votes
+from robustgc.choice.ridges import MOST_LABELS, Ridges, kernels_of
 from robustgc.engines import Options, precision
-from robustgc.fits import Fits
 from robustgc.graph import SMALL, Graph
-from robustgc.heldout import HeldOut
 from robustgc.lifted import MEDIUM, Filters, Modes, check_residual, find_modes, spreads
-from robustgc.ridges import MOST_LABELS, Ridges, kernels_of
-from robustgc.ruling import Question, Ruling, fits_of, fitted, heights, votes
 from robustgc.weights import Array
 
 _SINGLE = 10_000  # nodes from which candidates are weighed in single precision throughout

@@ -1,0 +1,1 @@
+"""The default model: nothing to tune, candidates are weighed by the labels left out of each."""
