@@ -4,7 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 
 import oracles
-from robustgc.choice.candidates import Labelled
+from robustgc.asked import Model
+from robustgc.choice.problem import Problem
 
 
 def lifted_laplacian(W, q):
@@ -65,20 +66,24 @@ def one_hot(y, weights=None):
     return Y
 
 
-class NoFits:
-    """No least squares beside the models."""
+class NoRegressions:
+    """No regressions next to the filters."""
 
-    numbers = members = ()
-    kernels = False
+    members = ()
 
-    def leave_one_out(self, weight):
+    def leave_one_out(self, w):
         return []
 
     at_labels = leave_one_out
 
 
-def labelled(codes):
-    """Labels of nodes of one degree, all of one weight."""
-    ones = np.ones(len(codes))
-    K = int(codes.max()) + 1
-    return Labelled(codes, K, ones, ones, ones, np.zeros(K), 1.0)
+def problem(graph, y):
+    """The problem of labels y, -1 for none, on a connected graph, all of one weight."""
+    nodes = np.flatnonzero(y >= 0)
+    classes, codes = np.unique(y[nodes], return_inverse=True)
+    weights, elsewhere, model = (
+        np.ones(len(nodes)),
+        np.zeros(len(classes)),
+        Model(None, None, False),
+    )
+    return Problem(graph, nodes, codes, weights, elsewhere, False, model, classes, nodes)

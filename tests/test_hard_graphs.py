@@ -270,7 +270,7 @@ def test_memory_is_counted_in_the_precision_that_will_be_used(monkeypatch):
 
 
 def test_without_modes_the_papers_model_answers_and_says_so():
-    """Three expanders tied by 1e-9, two of three classes among them: the committee gives up."""
+    """Three expanders tied by 1e-9, two of three classes among them: the ensemble gives up."""
     rng = np.random.default_rng(39)
     block = graphs.largest_piece(graphs.block_model(rng, 560, inside=8.0, across=8.0))
     m = block.shape[0]
@@ -282,7 +282,7 @@ def test_without_modes_the_papers_model_answers_and_says_so():
         y[k * m + 5 : k * m + 9] = name
     y[3 * m : 3 * m + 2] = [1, 0]
     clf = RobustGC(affinity="precomputed").fit(sp.csr_array(W), y)
-    assert clf.history_[0].solver == "committee"
+    assert clf.history_[0].solver == "ensemble"
     assert "at the level of rounding" in clf.history_[0].result
     assert clf.residual_ < 1e-6
     np.testing.assert_array_equal(clf.transduction_[: 3 * m], np.repeat([0, 2, 0], m))

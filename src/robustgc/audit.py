@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.choice.problem import Ruling
+from robustgc.choice.fit import ComponentFit
 from robustgc.weights import Array
 
 LIKELY = 0.9  # a suspicion that is worth a word
@@ -134,37 +134,48 @@ def printable(name: object, longest: int = 40) -> str:
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """What the labels of one component say of each other: a row for each."""
+class ComponentIssues:
+    """What the labels of one component say of each other: a row for each.
+
+    Attributes
+    ----------
+    nodes : ndarray of int, shape (labels,)
+        Their numbers in the whole graph.
+    posterior : ndarray, shape (labels,)
+        Probability that the label is right.
+    judged : ndarray of bool, shape (labels,)
+    probabilities : ndarray, shape (labels, K)
+        Of the classes when the label is left out.
+    classes : ndarray of int, shape (K,)
+        Of the columns of `probabilities`.
+    evidence : dict
+        From rows to the numbers of the nodes that speak against the label.
+    """
 
     nodes: NDArray[Any]
-    right: Array
+    posterior: Array
     judged: NDArray[np.bool_]
-    chances: Array
-    classes: NDArray[Any]  # of the columns of `chances`
-    evidence: dict[int, tuple[int, ...]]  # by row
+    probabilities: Array
+    classes: NDArray[Any]
+    evidence: dict[int, tuple[int, ...]]
 
 
-def judgement(ruling: Ruling, nodes: NDArray[Any], classes: NDArray[Any]) -> Judgement:
-    """Return what a ruling says of its labels.
-
-    Parameters
-    ----------
-    ruling : Ruling
-    nodes : ndarray of int
-        The labelled nodes, as they are to be called.
-    classes : ndarray of int
-        The codes of the classes labelled there.
-    """
-    court = ruling.committee
-    evidence = {
-        k: tuple(int(nodes[j]) for j in witnesses) for k, witnesses in _evidence(ruling).items()
-    }
-    return Judgement(nodes, court.right, court.judged, court.chances, classes, evidence)
+def component_issues(fit: ComponentFit) -> ComponentIssues:
+    """Return what the labels of a fit say of each other."""
+    ensemble, problem = fit.ensemble, fit.problem
+    evidence = {k: tuple(problem.names[found].tolist()) for k, found in _evidence(fit).items()}
+    return ComponentIssues(
+        problem.names,
+        ensemble.label_posterior,
+        ensemble.judged,
+        ensemble.class_probabilities,
+        problem.classes,
+        evidence,
+    )
 
 
 def label_issues(
-    judgements: Iterable[Judgement],
+    components: Iterable[ComponentIssues],
     given: NDArray[Any],
     codes: NDArray[np.int64],
     names: NDArray[Any],
@@ -173,59 +184,59 @@ def label_issues(
 
     Parameters
     ----------
-    judgements : iterable of Judgement
+    components : iterable of ComponentIssues
     given, codes : ndarray of int
         The labelled nodes, ascending, and their classes.
     names : ndarray
         Of the classes.
     """
     K = len(names)
-    right, judged = np.full(len(given), np.nan), np.zeros(len(given), dtype=bool)
-    chances = np.eye(K)[codes]
+    posterior, judged = np.full(len(given), np.nan), np.zeros(len(given), dtype=bool)
+    probabilities = np.eye(K)[codes]
     evidence = np.empty(len(given), dtype=object)
     evidence[:] = [()] * len(given)
-    for found in judgements:
+    for found in components:
         here = np.searchsorted(given, found.nodes)
-        right[here] = found.right
+        posterior[here] = found.posterior
         judged[here] = found.judged
         spread = np.zeros((len(here), K))
-        spread[:, found.classes] = found.chances
-        chances[here] = spread
+        spread[:, found.classes] = found.probabilities
+        probabilities[here] = spread
         for k, witnesses in found.evidence.items():
             evidence[here[k]] = witnesses
-    rate = float(np.mean(1 - right[judged])) if judged.any() else 0.0
-    right = np.where(judged, right, 1 - rate)
-    return _table(names, codes, given, right, chances, evidence, judged, rate)
+    rate = float(np.mean(1 - posterior[judged])) if judged.any() else 0.0
+    posterior = np.where(judged, posterior, 1 - rate)
+    return _table(names, codes, given, posterior, probabilities, evidence, judged, rate)
 
 
 def _table(
     classes: NDArray[Any],
     codes: NDArray[np.int64],
     given: NDArray[Any],
-    right: Array,
-    chances: Array,
+    posterior: Array,
+    probabilities: Array,
     evidence: NDArray[np.object_],
     judged: NDArray[np.bool_],
     rate: float,
 ) -> LabelIssues:
     rows, K = np.arange(len(given)), len(classes)
-    others = chances.copy()
+    others = probabilities.copy()
     others[rows, codes] = 0.0
     best = others.max(axis=1)
-    margin = chances[rows, codes] - best
+    margin = probabilities[rows, codes] - best
     share = others / np.where(others.sum(axis=1) > 0, others.sum(axis=1), 1.0)[:, None]
-    truth = share * (1 - right)[:, None]
+    truth = share * (1 - posterior)[:, None]
     truth[rows, codes] += 1 - truth.sum(axis=1)
     pairs = np.zeros((K, K))
     np.add.at(pairs, codes, truth / len(given))
-    wrong = judged & (right < 0.5) & (best > 0)
+    wrong = judged & (posterior < 0.5) & (best > 0)
     suggested = np.where(wrong, others.argmax(axis=1), codes)
-    order = np.lexsort((given, margin, right))
+    order = np.lexsort((given, margin, posterior))
     return LabelIssues(
         given[order],
         classes[codes[order]],
         classes[suggested[order]],
-        1 - right[order],
+        1 - posterior[order],
         margin[order],
         evidence[order],
         judged[order],
@@ -235,22 +246,24 @@ def _table(
     )
 
 
-def _evidence(ruling: Ruling) -> dict[int, NDArray[Any]]:
+def _evidence(fit: ComponentFit) -> dict[int, NDArray[Any]]:
     """Return, for suspicious labels, the labels of other classes with the most weight there."""
-    court, question = ruling.committee, ruling.question
-    doubted = np.argsort(court.right, kind="stable")
-    limit = len(doubted) if ruling.heldout.cheap else max(10, _EXPLAINED // ruling.graph.n)
-    doubted = doubted[court.judged[doubted] & (court.right[doubted] < 0.9)][:limit]
+    ensemble, problem, filters = fit.ensemble, fit.problem, fit.label_filters
+    posterior, weights = ensemble.label_posterior, fit.column_weights
+    doubted = np.argsort(posterior, kind="stable")
+    limit = len(doubted) if filters.has_kernel else max(10, _EXPLAINED // problem.graph.n)
+    doubted = doubted[ensemble.judged[doubted] & (posterior[doubted] < 0.9)][:limit]
     if doubted.size == 0:
         return {}
-    mass = question.mass(ruling.weight)
-    there = mass > 0  # as in Ruling.f: the labels of a class may all have lost their weight
-    alike = ruling.weight / np.where(there, mass, 1.0)[question.codes] * mass[there].mean()
-    balanced, counting = ruling.heldout.kernels(ruling.mix[:2] / ruling.heldout.units, doubted)
-    votes = balanced * alike + counting * ruling.weight
+    mass = problem.class_mass(weights)
+    there = mass > 0  # as in ComponentFit.f: the labels of a class may all have lost their weight
+    per_mass = weights / np.where(there, mass, 1.0)[problem.codes] * mass[there].mean()
+    shares = ensemble.combination.filters / filters.scales
+    balanced, counting = filters.weighted_kernels(shares, doubted)
+    influence = balanced * per_mass + counting * weights
     found = {}
-    for k, row in zip(doubted, votes, strict=True):
-        against = np.where(question.codes == question.codes[k], -np.inf, row)
+    for k, row in zip(doubted, influence, strict=True):
+        against = np.where(problem.codes == problem.codes[k], -np.inf, row)
         order = np.argsort(-against, kind="stable")[:_WITNESSES]
         found[int(k)] = order[against[order] > 0]
     return found

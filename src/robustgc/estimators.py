@@ -80,7 +80,7 @@ class RobustGC(RankedClassifier):
         Those of the lifted candidate with the largest weight.
     selection_ : tuple of Candidate
         All candidates, the heaviest first: ``n_modes``, ``eta`` (None: least squares), ``ridge``,
-        ``balanced``, ``constant``, ``centred``, ``accuracy`` and ``evidence`` on labels unseen,
+        ``balanced``, ``constant``, ``centred``, ``accuracy`` and ``evidence`` on labels left out,
         ``weight``. Empty where none was chosen.
     lambda_1_, gamma_, condition_bound_ : float
         The smallest non-trivial eigenvalue, the trade-off, and the bound on the condition number
@@ -225,8 +225,8 @@ class RobustGC(RankedClassifier):
     def update(self, labels: Mapping[int, Any]) -> Self:
         """Change some labels and answer again, without fitting the graph part anew.
 
-        Only the difference is solved for, with the members and the trust that the fit gave; a new
-        label counts fully. Fit again to weigh all labels anew.
+        Only the difference is solved for, with the weights that the fit gave to candidates and
+        labels; a new label counts fully. Fit again to weigh all labels anew.
 
         Parameters
         ----------

@@ -14,8 +14,8 @@ from robustgc.transduction import DECIDED, TIE, Transduction, decide
 from robustgc.weights import Array
 
 _TURNS = 300
-# The committee takes a class below 1e-9 of another for one without labels; between them stand the
-# votes of hubs and the trust in labels, a thousand at most.
+# The ensemble takes a class below 1e-9 of another for one without labels; between them stand the
+# degree weights of hubs and the weights of labels by their posterior, a thousand at most.
 _LIGHT = 1e-6
 _FAINT = 1e-100  # no answer in double precision can tell a lighter label from this one
 

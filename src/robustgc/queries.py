@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.choice.problem import heights
+from robustgc.choice.problem import sqrt_degree
 from robustgc.graph import Graph
 from robustgc.lifted import spreads
 from robustgc.task import Piece, Task
@@ -50,7 +50,10 @@ def _in_piece(
 ) -> tuple[NDArray[np.int64], Array]:
     """Take the nodes one by one from which a label would reach most of the doubt that is left."""
     open_ = task.labels.codes[piece.nodes] < 0
-    root, places = heights(piece.graph), _Places(piece, ~open_)  # of any unit: only ratios count
+    root, places = (
+        sqrt_degree(piece.graph),
+        _Places(piece, ~open_),
+    )  # of any unit: only ratios count
     doubt = np.where(open_, _doubt(answer.f[piece.nodes], root), 0.0)
     taken: list[int] = []
     scores: list[float] = []
@@ -76,12 +79,12 @@ class _Places:
     """
 
     def __init__(self, piece: Piece, labelled: NDArray[np.bool_]) -> None:
-        graph, modes = piece.graph, None if piece.ruling is None else piece.ruling.modes
+        graph, modes = piece.graph, None if piece.fit is None else piece.fit.modes
         self._X: Array = np.zeros((graph.n, 0))
         self._C: Array = np.zeros((0, 0))
         if modes is None:
             return
-        K = piece.question.n_classes
+        K = piece.problem.n_classes
         values, V = modes.values[: _MODES * K], modes.vectors[:, : _MODES * K]
         level = values[min(max(K - 2, 0), len(values) - 1)]
         smooth = level / np.maximum(values, level)

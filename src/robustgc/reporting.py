@@ -91,10 +91,10 @@ def _gap(clf: RobustGC) -> float | None:
     if isinstance(clf._task, Kept):
         return None
     pieces = clf._task.pieces.values()
-    ruled = [(piece.graph.n, piece.ruling) for piece in pieces if piece.ruling is not None]
-    if not ruled:
+    fits = [(piece.graph.n, piece.fit) for piece in pieces if piece.fit is not None]
+    if not fits:
         return None
-    values = max(ruled, key=lambda pair: pair[0])[1].modes.values
+    values = max(fits, key=lambda pair: pair[0])[1].modes.values
     q = int(clf.n_modes_)
     return float(values[q] - values[q - 1]) if len(values) > q else None
 

@@ -6,11 +6,10 @@ import scipy.sparse as sp
 
 import graphs
 import lifting
-from lifting import NoFits, labelled
+from lifting import NoRegressions
 from robustgc import PoissonGC, RobustGC
-from robustgc.choice.candidates import Family
-from robustgc.choice.ensemble import DEFAULT_ETA, ETAS, PRIOR, convene
-from robustgc.choice.problem import votes
+from robustgc.choice.candidates import DEFAULT_ETA, ETAS, PRIOR, Candidate
+from robustgc.choice.ensemble import weigh_candidates
 from robustgc.graph import Graph
 from samples import moons
 
@@ -137,27 +136,32 @@ def test_nodes_may_come_in_any_order():
 
 
 def test_weights_from_made_up_answers():
-    """The first model knows the labels, the second says the opposite."""
+    """The first filter knows the labels, the second says the opposite."""
     codes = np.repeat([0, 1], 15)
     right = np.eye(2)[codes]
-    mass = np.full((30, 2), 15.0)
 
-    class Models:
-        def __call__(self, Y, models):
-            return np.stack([right, right[:, ::-1]])[models], np.zeros((30, 2)), mass
+    class Filters:
+        pairs, scales = ((1, 0.9), (2, 0.9)), np.ones(2)
 
-        at_labels = __call__
+        def places(self, candidates):
+            return np.array([c.n_modes - 1 for c in candidates])
 
-    families = (Family(True, 0.0, False, 1.0),)
-    court = convene(
-        [(1, 0.9), (2, 0.9)], 1, Models(), NoFits(), labelled(codes), families, free=True
-    )
-    good, bad = court.candidates
+        def at_labels(self, Y, which):
+            return np.stack([right, right[:, ::-1]])[which]
+
+        leave_one_out = at_labels
+
+    problem = lifting.problem(Graph(graphs.cycle(30)), codes)
+    prior = [Candidate(q, 0.9, True, 0.0, False, np.nan, 0.0, p) for q, p in ((1, 0.25), (2, 0.75))]
+    found = weigh_candidates(problem, prior, 1, Filters(), NoRegressions(), np.ones(30))
+    good, bad = found.candidates
     assert (good.accuracy, bad.accuracy) == (1.0, 0.0)
     assert good.weight > 0.9 > bad.weight
     assert good.evidence > 0 == bad.evidence
-    assert (court.right > 0.9).all()
-    np.testing.assert_allclose(court.trust.mean(), 1.0)
+    assert (found.label_posterior > 0.9).all()
+    np.testing.assert_allclose(found.label_weights.mean(), 1.0)
+    assert found.combination.heaviest == 0
+    np.testing.assert_array_equal(found.combination.filters > 0, [[True, False], [False, False]])
 
 
 def test_points():
@@ -203,12 +207,12 @@ def test_few_labels_on_whiskers_are_answered_by_the_papers_model():
     assert (clf.n_modes_, clf.eta_) == (1, 0.9)
 
 
-@pytest.mark.parametrize(("n_labels", "judged"), [(3, False), (4, True)])
-def test_few_labels_are_all_trusted(n_labels, judged):
+@pytest.mark.parametrize(("n_labels", "weighed"), [(3, False), (4, True)])
+def test_few_labels_all_have_one_weight(n_labels, weighed):
     W, truth = lifting.blocks(2939, [60, 60], 0.3, 0.1)
     y, _ = lifting.some_labels(2953, truth, n_labels)
-    ruling = next(iter(fitted(W, y)._task.pieces.values())).ruling
-    assert (np.ptp(ruling.committee.trust) > 0) == judged
+    fit = next(iter(fitted(W, y)._task.pieces.values())).fit
+    assert (np.ptp(fit.ensemble.label_weights) > 0) == weighed
 
 
 @pytest.mark.parametrize("gap", [7, 9, 10, 12, 14])
@@ -223,12 +227,3 @@ def test_clusters_that_hardly_touch(gap):
     clf = RobustGC(affinity="rbf").fit(X, y)
     assert clf.residual_ < 1e-10
     np.testing.assert_array_equal(clf.transduction_, truth)
-
-
-def test_a_label_has_one_vote_within_limits():
-    graph = Graph(sp.csr_array(graphs.star(9)))
-    hub, leaf = votes(graph, np.array([0, 1]))
-    np.testing.assert_allclose([hub, leaf], [1 / np.sqrt(8), 1.0])
-    heavy = Graph(sp.csr_array(np.diag([1.0] * 7, 1) + np.diag([1.0] * 7, -1) + np.eye(8) * 9))
-    assert votes(heavy, np.arange(8), 1.0).max() == 1.0 < votes(heavy, np.arange(8)).max()
-    np.testing.assert_array_equal(votes(heavy, np.arange(8), None), 1.0)

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 import graphs
 import lifting
-from lifting import NoFits, labelled
+from lifting import NoRegressions
 from robustgc import Graph, RobustGC
-from robustgc.choice.candidates import Family
-from robustgc.choice.ensemble import convene
-from robustgc.choice.kernels import HeldOut
+from robustgc.choice.candidates import Candidate
+from robustgc.choice.ensemble import weigh_candidates
+from robustgc.choice.kernels import LabelFilters
+from robustgc.choice.values import LabelValues
 from robustgc.engines import Options
 from robustgc.lifted import Filters, find_modes
 from robustgc.unseen import FOLDS, deal
@@ -21,16 +22,14 @@ from solving import relative
 OPTIONS = Options(tol=1e-10, dtype="float64")
 
 
-def held_out(W, y, models, elsewhere=None, tol=1e-10, earlier=None, exact=False):
-    """The library's held-out answers; models are (q, eta)."""
+def label_filters(W, y, models, tol=1e-10, earlier=None, exact=False):
+    """The library's filters at the labels; models are (q, eta)."""
     graph, Y = Graph(W), lifting.one_hot(y)
     nodes = np.flatnonzero(y >= 0)
     modes = find_modes(graph, max(q for q, _ in models) + 1, Y, OPTIONS)
     gammas = [eta * modes.values[q - 1] for q, eta in models]
     filters = Filters(graph, modes, [q for q, _ in models], gammas, OPTIONS, exact=exact)
-    units = np.array([(1 - eta) / eta for _, eta in models])
-    masses = np.zeros(Y.shape[1]) if elsewhere is None else elsewhere
-    return HeldOut(graph, filters, units, nodes, masses, tol, earlier)
+    return LabelFilters(filters, [eta for _, eta in models], nodes, tol, earlier)
 
 
 def refitted(K, Y, nodes, groups, balanced=False, elsewhere=0.0):
@@ -63,7 +62,8 @@ def test_small_graphs_to_rounding(n_classes, n, seed):
     elsewhere = rng.uniform(0.0, 2.0, n_classes)
     models = [(q, eta) for q in range(1, n) for eta in (0.1, 0.9, 0.99)]
     Y = lifting.one_hot(y, weights)
-    answers, _, left = held_out(W, y, models, elsewhere)(Y[nodes], np.arange(len(models)))
+    answers = label_filters(W, y, models).leave_one_out(Y[nodes], np.arange(len(models)))
+    left = Y.sum(axis=0) + elsewhere - Y[nodes]
     for (q, eta), found in zip(models, answers, strict=True):
         K = lifting.kernel(W, q, eta=eta) * (1 - eta) / eta
         expected, mass = refitted(K, Y, nodes, np.arange(len(nodes)), elsewhere=elsewhere)
@@ -77,10 +77,17 @@ def test_the_constant_mode_is_left_out_as_well():
     rng = np.random.default_rng(2239)
     W, y = graphs.random_weights(rng, 20), labels_of(rng, 20, 3)
     nodes, Y = np.flatnonzero(y >= 0), lifting.one_hot(y)
-    pull = held_out(W, y, [(2, 0.9)])(Y[nodes], np.arange(1))[1]
+    filters, problem = label_filters(W, y, [(2, 0.9)]), lifting.problem(Graph(W), y)
+    ways = [Candidate(2, 0.9, False, b, False, np.nan, 0.0, 0.5) for b in (0.0, 1.0)]
+    ones = np.ones(len(nodes))
+    values = LabelValues(problem, ways, filters, NoRegressions(), ones, ones)
+    without, with_it = values.leave_one_out()
     v0 = Graph(W).v0
-    expected, _ = refitted(np.outer(v0, v0), Y, nodes, np.arange(len(nodes)))
-    np.testing.assert_allclose(pull, expected, atol=1e-14)
+    expected, mass = refitted(np.outer(v0, v0), Y, nodes, np.arange(len(nodes)))
+    np.testing.assert_allclose(with_it - without, expected, atol=1e-13)
+    np.testing.assert_allclose(values.mass_without_i, mass)
+    without, with_it = values.at_labels()
+    np.testing.assert_allclose(with_it - without, np.outer(v0, v0 @ Y)[nodes], atol=1e-13)
 
 
 @pytest.mark.parametrize("weight", [None, "balanced"])
@@ -123,20 +130,17 @@ def test_larger_graphs_with_the_kernel_between_labels_and_without(kind, exact, r
     nodes = np.flatnonzero(y >= 0)
     weights = np.random.default_rng(2273).uniform(0.5, 2.0, len(y))
     Y = lifting.one_hot(y, weights)
-    judge, each = held_out(W, y, MODELS, exact=exact), np.arange(len(nodes))
-    assert judge.cheap == (count == 20)
-    answers, pull, left = judge(Y[nodes], ALL)
-    seen = judge.at_labels(Y[nodes], ALL)[0]
+    filters, each = label_filters(W, y, MODELS, exact=exact), np.arange(len(nodes))
+    assert filters.has_kernel == (count == 20)
+    answers = filters.leave_one_out(Y[nodes], ALL)
+    seen = filters.at_labels(Y[nodes], ALL)
     kernels = lifting.spectral_kernels(W.toarray(), MODELS)
     for model, found, whole in zip(MODELS, answers, seen, strict=True):
         K = kernels[model] * (1 - model[1]) / model[1]
-        expected, mass = refitted(K, Y, nodes, each)
+        expected, _ = refitted(K, Y, nodes, each)
         assert relative(whole, (K @ Y)[nodes]) <= room
         off = np.linalg.norm(found - expected) / np.linalg.norm(expected)
         assert off <= (room if count == 20 else 0.1)
-        np.testing.assert_allclose(left, mass, rtol=1e-12)
-    v0 = Graph(W).v0
-    np.testing.assert_allclose(pull, refitted(np.outer(v0, v0), Y, nodes, each)[0], atol=1e-14)
 
 
 @pytest.mark.parametrize("count", [20, 220])
@@ -144,11 +148,14 @@ def test_kernels_between_labels(count):
     W, truth = larger("blocks")
     y, _ = lifting.some_labels(2281, truth, count)
     nodes = np.flatnonzero(y >= 0)
-    judge, mix = held_out(W, y, MODELS), np.array([[0.2, 0.5, 0.1, 0.7], [0.0, 0.0, 0.3, 0.0]])
+    filters, mix = (
+        label_filters(W, y, MODELS),
+        np.array([[0.2, 0.5, 0.1, 0.7], [0.0, 0.0, 0.3, 0.0]]),
+    )
     of = np.array([0, 7, 31])
     kernels = lifting.spectral_kernels(W.toarray(), MODELS)
     each = np.stack([kernels[q, eta] * (1 - eta) / eta for q, eta in MODELS])
-    for row, found in zip(mix, judge.kernels(mix, of), strict=True):
+    for row, found in zip(mix, filters.weighted_kernels(mix, of), strict=True):
         expected = np.tensordot(row, each, 1)[np.ix_(nodes[of], nodes)]
         expected[np.arange(3), of] = 0.0
         assert relative(found, expected) <= 1e-2
@@ -156,20 +163,20 @@ def test_kernels_between_labels(count):
 
 @pytest.mark.parametrize("count", [20, 220])
 def test_changed_labels_are_answered_from_what_is_known(count):
-    """Labels that are new, taken away and of another class, against a judge that starts anew."""
+    """Labels that are new, taken away and of another class, against a fresh start."""
     W, truth = larger("blocks")
     y, _ = lifting.some_labels(2281, truth, count)
-    judge, nodes = held_out(W, y, MODELS), np.flatnonzero(y >= 0)
-    judge(lifting.one_hot(y)[nodes], ALL)
+    before, nodes = label_filters(W, y, MODELS), np.flatnonzero(y >= 0)
+    before.leave_one_out(lifting.one_hot(y)[nodes], ALL)
     y[nodes[5]], y[nodes[9]], y[np.flatnonzero(y < 0)[[3, 40]]] = -1, (y[nodes[9]] + 1) % 3, 1
     nodes = np.flatnonzero(y >= 0)
     Y = lifting.one_hot(y)[nodes]
-    later, fresh = held_out(W, y, MODELS, earlier=judge), held_out(W, y, MODELS)
-    later(Y, ALL), fresh(Y, ALL)
-    for found, expected in zip(later.at_labels(Y, ALL)[0], fresh.at_labels(Y, ALL)[0], strict=True):
+    later, fresh = label_filters(W, y, MODELS, earlier=before), label_filters(W, y, MODELS)
+    without, anew = later.leave_one_out(Y, ALL), fresh.leave_one_out(Y, ALL)
+    for found, expected in zip(later.at_labels(Y, ALL), fresh.at_labels(Y, ALL), strict=True):
         assert relative(found, expected) <= 1e-5
     room = 1e-5 if count == 20 else 0.2  # the random signs are others
-    for found, expected in zip(later(Y, ALL)[0], fresh(Y, ALL)[0], strict=True):
+    for found, expected in zip(without, anew, strict=True):
         assert np.linalg.norm(found - expected) <= room * np.linalg.norm(expected)
 
 
@@ -190,12 +197,14 @@ def test_a_label_alone_in_its_class_is_not_judged():
     y[(y == 2) & (np.arange(40) > np.flatnonzero(y == 2)[0])] = -1
     nodes = np.flatnonzero(y >= 0)
     models = [(1, 0.9), (2, 0.9)]
-    held = held_out(W, y, models)
-    families = (Family(True, 0.0, False, 0.5), Family(False, 1.0, False, 0.5))
-    court = convene(models, 1, held, NoFits(), labelled(y[nodes]), families, free=True)
-    np.testing.assert_array_equal(court.judged, y[nodes] != 2)
-    np.testing.assert_allclose(court.chances.sum(axis=1), 1.0)
-    assert court.chances[y[nodes] == 2, 2] == 0.0
+    ways = [(True, 0.0, False), (False, 1.0, False)]
+    prior = [Candidate(*model, *way, np.nan, 0.0, 0.25) for way in ways for model in models]
+    problem, filters = lifting.problem(Graph(W), y), label_filters(W, y, models)
+    ones = np.ones(len(nodes))
+    found = weigh_candidates(problem, prior, 1, filters, NoRegressions(), ones)
+    np.testing.assert_array_equal(found.judged, y[nodes] != 2)
+    np.testing.assert_allclose(found.class_probabilities.sum(axis=1), 1.0)
+    assert found.class_probabilities[y[nodes] == 2, 2] == 0.0
 
 
 def test_a_component_of_a_larger_matrix():

@@ -1,64 +1,66 @@
-"""Who may sit on the committee, and what it is told of the labels."""
+"""Which candidates there are, and how much weight each has before any label is seen.
+
+A candidate is a lifted filter ``(n_modes, eta)`` with a way to compare its classes, or a ridge
+regression of the labels.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robustgc.choice.problem import Problem
+from robustgc.graph import SMALL
+from robustgc.lifted import MEDIUM, Modes, spreads
 from robustgc.weights import Array
 
-# What held-out answers are made of: by model, at every label without it, a column per class; the
-# pull of v0; the label mass of every class that is left.
-Unseen: TypeAlias = tuple[Array, Array, Array]
+# The default and the prior: the paper's for two classes, else by trials, docs/decisions.md.
+DEFAULT_ETA = {True: 0.9, False: 0.95}  # for two classes, for more
+ETAS = (0.1, 0.5, 0.9, 0.95, 0.99)
+PRIOR = {True: 0.5, False: 0.25}  # of the default against all others; for two classes, for more
+_REGRESSION_PRIOR = 0.3  # share of the others' prior for ridge regressions
+_REGRESSION_LABELS = 200  # labels that give half of that to regressions on modes alone
+_MOST_MODES = 60
+_CONSTANT = 2.0  # weight of the constant mode on one of several components: its smoothest mode
+_CONSTANT_LABELS = 4  # labels of a component that give half of that: one is no majority
+FEW_LABELS = 8  # of which none can be told to be wrong by the others
+_LOCALISED = 0.1  # of a class of the usual size: modes on fewer nodes tell no classes apart
+_WIDER_GAP = 3.0  # a gap behind one mode more than K classes need must be that much wider
 
 
-class Family(NamedTuple):
-    """How the classes of a filter are compared.
-
-    Attributes
-    ----------
-    balanced : bool
-        Whether every class counts alike; else classes count by their labels.
-    constant : float
-        Weight of the constant mode v0, which says what class has most labels, beside a lifted one.
-    centred : bool
-        Whether a node goes to the class whose mean is nearest, not to the one whose mean it has
-        most in common with: half of what a class has in common with itself is taken away.
-    share : float
-        Of the prior.
-    """
+class Comparison(NamedTuple):
+    """How the classes of a filter are compared, as in `Candidate`, and its share of the prior."""
 
     balanced: bool
     constant: float
     centred: bool
-    share: float
+    prior: float
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One member of the committee.
+    """A lifted filter ``F = K Y`` or a ridge regression, with its weight: a row of `selection_`.
 
     Attributes
     ----------
     n_modes, eta : int, float
-        The lifted model; eta is None for least squares on the first modes alone.
+        The lifted filter; eta is None for least squares on the first modes alone.
     balanced : bool
-        Whether every class counts alike; else classes count by their labels.
+        Whether column c of F is divided by the label mass ``m_c``; else classes count by labels.
     constant : float
-        Weight of the constant mode v0, which says what class has most labels, beside a lifted one.
+        Weight of ``v0 v0' Y``, which says what class has most labels; a lifted mode has 1.
     centred : bool
-        Whether a class asks the more of a node, the more its labels have in common.
+        Whether half of ``|mu_c|^2`` is subtracted: a node goes to the class of the nearest mean.
     accuracy : float
-        Share of the given labels that it gives back unseen.
+        Share of the given labels that it gives back when each is left out.
     evidence : float
-        Mean log-likelihood of a given label unseen, above the default's.
+        Mean log-likelihood of a given label that is left out, less the default's.
     weight : float
-        Its share in the committee.
+        Its weight in the ensemble; before the labels are seen, its prior.
     ridge : float or None
-        None: the lifted model itself. Else least squares with its kernel, and the noise of a label
-        that they allow for, relative to the mean of the kernel's diagonal.
+        None: the lifted filter itself. Else ridge regression with its kernel, and the variance of a
+        label's noise relative to the mean of the kernel's diagonal.
     """
 
     n_modes: int
@@ -73,60 +75,138 @@ class Candidate:
 
     @property
     def lifted(self) -> bool:
-        """Whether it is a lifted model, not least squares."""
+        """Whether it is a lifted filter, not a regression."""
         return self.eta is not None and self.ridge is None
 
 
-@dataclass(frozen=True)
-class Labelled:
-    """The labels that are weighed.
+Filter = tuple[int, float]  # n_modes, eta
+Regression = tuple[int, float | None, float | None]  # n_modes, eta, ridge
 
-    Attributes
-    ----------
-    codes : ndarray of int, shape (labels,)
-    n_classes : int
-    size, votes : ndarray, shape (labels,)
-        Weight of every label before trust: the user's, and by degree.
-    heights : ndarray, shape (labels,)
-        ``sqrt(d)``, with which decision values grow; 1 for the usual node.
-    elsewhere : ndarray, shape (n_classes,)
-        Label mass of the classes in other components.
-    level : float
-        Square of v0 at the usual node.
+
+def all_candidates(
+    problem: Problem,
+    filters: Sequence[Filter],
+    default_filter: int,
+    regressions: Sequence[Regression],
+    *,
+    local: bool,
+) -> tuple[tuple[Candidate, ...], int]:
+    """Return all candidates with their prior, and the place of the default among them.
+
+    Filters stand first, comparison by comparison, then regressions.
+    """
+    ways, default_way = _comparisons(problem, local=local)
+    default = default_way * len(filters) + default_filter
+    weights = _prior(filters, ways, regressions, problem.n_classes, len(problem.nodes))
+    own = PRIOR[problem.n_classes == 2]
+    weights *= 1 - own
+    weights[default] += own
+    models: list[tuple[int, float | None, bool, float, bool, float | None]]
+    models = [(*f, *way[:3], None) for way in ways for f in filters]
+    models += [(q, eta, False, 1.0, True, ridge) for q, eta, ridge in regressions]
+    return tuple(
+        Candidate(*model[:5], np.nan, 0.0, weight, model[5])
+        for model, weight in zip(models, weights.tolist(), strict=True)
+    ), default
+
+
+def _prior(
+    filters: Sequence[Filter],
+    ways: Sequence[Comparison],
+    regressions: Sequence[Regression],
+    n_classes: int,
+    n_labels: int,
+) -> Array:
+    """Return the prior of all candidates but for the default's own share, summing to 1.
+
+    It is in proportion to ``min(1, (K - 1) / n_modes)``: less for more modes than K classes need.
     """
 
-    codes: NDArray[np.int64]
-    n_classes: int
-    size: Array
-    votes: Array
-    heights: Array
-    elsewhere: Array
-    level: float
+    def simplicity(members: Sequence[Any]) -> Array:
+        return np.array([min(1.0, max(1, n_classes - 1) / member[0]) for member in members])
+
+    filtered, regressed = simplicity(filters), simplicity(regressions)
+    share = _REGRESSION_PRIOR if regressions else 0.0
+    if all(ridge is None for _, _, ridge in regressions):  # on modes alone
+        share *= n_labels / (n_labels + _REGRESSION_LABELS)
+    parts = [(1 - share) * way.prior * filtered / filtered.sum() for way in ways]
+    return np.concatenate([*parts, share * regressed / (regressed.sum() or 1.0)])
 
 
-class Filtered(Protocol):
-    """Lifted models: what some of them say of the labels, given label columns (labels, K)."""
-
-    def __call__(self, Y: Array, models: NDArray[Any], /) -> Unseen:
-        """Return what is said of every label without it."""
-
-    def at_labels(self, Y: Array, models: NDArray[Any], /) -> Unseen:
-        """Return the same with all labels."""
+def wanted_modes(problem: Problem) -> int:
+    """Return how many modes candidates may lift."""
+    if problem.model.n_modes is not None:
+        return problem.model.n_modes
+    K = problem.n_classes
+    return min(3 * K + 9 if problem.graph.n <= MEDIUM else K + 2, _MOST_MODES)
 
 
-class Fitted(Protocol):
-    """Least squares: what they say of the labels, given their weights.
+def localised(problem: Problem, vectors: Array) -> bool:
+    """Whether each of the first modes lives on a sliver of the graph, where eta may be chosen.
 
-    `numbers` are their modes, `members` these with eta and ridge; `kernels` says whether what is
-    off the modes plays a part.
+    The first modes of sparse graphs with long whiskers live there, and tell no classes apart.
     """
+    if problem.model.eta is not None:
+        return False
+    K = problem.n_classes
+    return bool(spreads(problem.graph, vectors[:, : K + 1]).max() < _LOCALISED / K)
 
-    numbers: tuple[int, ...]
-    members: tuple[tuple[int, float | None, float | None], ...]
-    kernels: bool
 
-    def leave_one_out(self, weight: Array, /) -> Sequence[Array]:
-        """Return what is said of every label without it."""
+def filter_candidates(
+    problem: Problem, modes: Modes, *, local: bool
+) -> tuple[tuple[Filter, ...], int]:
+    """Return the filters (n_modes, eta), and which of them is the default."""
+    K, eta, n_modes = problem.n_classes, problem.model.eta, problem.model.n_modes
+    etas: Sequence[float] = ETAS if eta is None else (eta,)
+    default_eta = DEFAULT_ETA[K == 2] if eta is None else float(eta)
+    if n_modes is None:
+        numbers, default = _mode_numbers(modes.values, K, wanted_modes(problem), problem.graph.n)
+    elif len(modes.values) < n_modes:
+        raise ValueError(
+            f"n_modes={n_modes} is not possible here: a component of {problem.graph.n} nodes "
+            f"has {len(modes.values)} modes that can be told from the others. Lower n_modes, or "
+            "leave it at 'auto'."
+        )
+    else:
+        numbers, default = [n_modes], n_modes
+    if local:  # what leans least on the first modes; with few labels of two classes, the paper's
+        paper = K == 2 and len(problem.nodes) < FEW_LABELS
+        numbers, default, etas = numbers[:1], numbers[0], ETAS[: 2 + paper]
+        default_eta = etas[-1] if paper else etas[0]
+    filters = tuple((q, float(eta)) for q in numbers for eta in etas)
+    return filters, filters.index((default, default_eta))
 
-    def at_labels(self, weight: Array, /) -> Sequence[Array]:
-        """Return the same with all labels."""
+
+def _mode_numbers(values: Array, K: int, wanted: int, n: int) -> tuple[list[int], int]:
+    """Return the numbers of modes to lift, and the default: the widest gap that K classes need."""
+    known = len(values)
+    top = min(known, wanted) if n > SMALL else min(known, wanted, max(1, n // 4))
+    gaps = np.diff(values[: top + 1])
+    if known < wanted and n > SMALL:  # those that stand clear: the widest gap is behind them
+        default = min(known, max(1, K - 1))
+    else:
+        near = gaps[: max(1, K - 1)]
+        default = int(np.argmax(near)) + 1 if near.size else 1
+        if len(gaps) >= K and gaps[K - 1] > _WIDER_GAP * near.max():
+            default = K  # a class of two clusters: the modes below the gap belong together
+    ratios = gaps / np.maximum(values[: len(gaps)], 1e-300)
+    widest = (np.argsort(-ratios, kind="stable")[:2] + 1).tolist()
+    some = {1, 2, 3, K - 1, K, K + 2, 2 * K, 3 * K, default, *widest}
+    return sorted(q for q in some if 1 <= q <= top), default
+
+
+def _comparisons(problem: Problem, *, local: bool) -> tuple[tuple[Comparison, ...], int]:
+    """Return the ways to compare classes, and which of them is the default's."""
+    if not problem.has_choice:
+        return (Comparison(problem.model.balanced, 0.0, False, 1.0),), 0
+    m = len(problem.nodes)
+    constant = _CONSTANT * m / (m + _CONSTANT_LABELS) * problem.other_components
+    if local:  # values differ by orders of magnitude: a constant would decide for most nodes
+        ways = Comparison(True, constant, False, 0.8), Comparison(False, constant / 2, False, 0.2)
+        return ways, 0
+    return (
+        Comparison(True, constant, False, 0.4),
+        Comparison(True, constant, True, 0.4),
+        Comparison(False, max(1.0, constant), False, 0.1),
+        Comparison(False, constant / 2, False, 0.1),
+    ), int(problem.n_classes > 2 or problem.other_components)

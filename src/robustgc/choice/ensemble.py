@@ -1,308 +1,231 @@
-"""The choice without test labels: candidates weighed by what they say of labels they do not see.
+"""Candidates weighed by the labels left out of each: an ensemble instead of a choice.
 
-No single candidate can be told apart from its neighbours by ten labels, so none is picked: all
-answer together, each with the weight that the labels and a prior for the default give it. The
-answers are linear in the labels, so the committee is one linear filter again, and so is what it
-says of a label left out. The labels in turn are trusted as far as the others bear them out.
+No single candidate can be told from its neighbours by ten labels, so none is picked: all answer
+together, each weighted by its prior times a power of the likelihood of the labels, each left out.
+Labels in turn are weighted by their posterior, the probability that they are right by the others.
+All answers are linear in the labels, so that the ensemble is one linear filter again.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.choice import likelihood as scores
-from robustgc.choice.candidates import Candidate, Family, Filtered, Fitted, Labelled
+from robustgc.choice import likelihood
+from robustgc.choice.candidates import Candidate
+from robustgc.choice.kernels import LabelFilters
+from robustgc.choice.problem import Problem
+from robustgc.choice.ridges import Regressions
+from robustgc.choice.values import LabelValues
 from robustgc.weights import Array
 
-DEFAULT_ETA = {True: 0.9, False: 0.95}  # for two classes, the paper's; for more
-ETAS = (0.1, 0.5, 0.9, 0.95, 0.99)
-PRIOR = {True: 0.5, False: 0.25}  # of the default against all others: the paper's; our own guess
-_FITS = 0.3  # share of the others' prior for least squares, with kernels of the labels
-_MANY = 200  # labels that give half of it where there are only modes
+# By trials on drawn graphs and public data, docs/decisions.md; the last by the size of the cache.
 _POWER = 0.3  # of the likelihood: neighbouring labels are not independent witnesses
-ROUNDS = 3
-_FAINT = 1e-3  # beside the heaviest; a candidate that light is judged once
-_TOGETHER = 2e5  # values of candidates that are scored together
+ROUNDS = 3  # in which candidates are weighed; between two of them labels are
+_NEGLIGIBLE = 1e-3  # of the largest weight: a lighter candidate is not scored again
+_DROPPED = 0.01  # of the largest weight: a lighter candidate is not worth a solve
+_CHUNK = 2e5  # values of candidates that are scored together
 
 
 @dataclass(frozen=True)
-class Committee:
-    """The weights of all candidates, and what they say of the labels.
+class Combination:
+    """The ensemble as one linear answer to label columns Y with class masses m.
+
+    ``F = mean(m) ((K_1 Y) / m - sqrt_degree t') + K_2 Y + R`` with ``K_g = sum_k a_gk K_k + b_g v0
+    v0'`` over the filters whose classes are balanced (g = 1) or not (g = 2), and R the regressions.
 
     Attributes
     ----------
-    candidates : tuple of Candidate
-        Filters, family by family, then least squares.
-    factors : ndarray, shape (candidates,)
-        Of the decision values, so that they can be added up.
-    likeness : ndarray, shape (models + 1, K)
-        What every model, and v0 last, finds that a class has in common with itself.
-    trust : ndarray, shape (labels,)
-        Weight of every label in the answer, 1 on average.
-    judged : ndarray of bool, shape (labels,)
-        False for the only label of its class.
-    right : ndarray, shape (labels,)
-        Probability that the label is right, from the others; where it cannot be judged, the share
-        of right labels.
-    chances : ndarray, shape (labels, K)
-        Of the classes at every label, unseen.
+    filters : ndarray, shape (2, filters)
+        ``a_gk`` times the scale ``(1 - eta) / eta``, by which lifted modes have the weight 1.
+    constant : ndarray, shape (2,)
+        ``b_g``.
+    half_squared_means : ndarray, shape (K,)
+        ``t_c``: half of ``|mu_c|^2``, summed over the centred candidates with their coefficients.
+    regressions : ndarray, shape (regressions,)
+        Coefficients of the regressions.
+    heaviest : int
+        The filter with the largest weight, all comparisons taken together.
     """
 
+    filters: Array
+    constant: Array
+    half_squared_means: Array
+    regressions: Array
+    heaviest: int
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """The weights of all candidates, and the posterior of every label by the others.
+
+    Attributes
+    ----------
+    problem : Problem
+        With the labels by which the candidates were weighed.
+    candidates : tuple of Candidate
+    combination : Combination
+    label_weights : ndarray, shape (labels,)
+        The posterior of every label divided by the mean of all, as it was in the last round.
+    judged : ndarray of bool, shape (labels,)
+        False for the only label of its class: without it the class is not there.
+    label_posterior : ndarray, shape (labels,)
+        Probability that the label is right; ``1 - eps`` for one that is not judged.
+    class_probabilities : ndarray, shape (labels, K)
+        Of the classes at every label when it is left out.
+    """
+
+    problem: Problem
     candidates: tuple[Candidate, ...]
-    factors: Array
-    likeness: Array
-    trust: Array
+    combination: Combination
+    label_weights: Array
     judged: NDArray[np.bool_]
-    right: Array
-    chances: Array
+    label_posterior: Array
+    class_probabilities: Array
 
 
 class _Scores:
-    """What all candidates say of the labels without them: values, log-likelihoods, readings."""
+    """Leave-one-out values of all candidates and their likelihood, as they were scored last."""
 
-    def __init__(self, count: int, codes: NDArray[np.int64], K: int, others: Any) -> None:
-        self.values = np.zeros((count, len(codes), K))
-        self.lines = np.zeros((count, int(others.sum())))
-        self.sharpness, self.noise = np.ones(count), np.full(count, 0.2)
-        self._codes, self._others = codes, others
-
-    def judge(
-        self, which: NDArray[Any], values: Array, left: Array, balanced: Any, floor: float
+    def __init__(
+        self, problem: Problem, candidates: Sequence[Candidate], judged: NDArray[np.bool_]
     ) -> None:
-        """Score some candidates anew, a few at a time: their values stay in cache."""
-        step = max(1, int(_TOGETHER // max(left.size, 1)))
+        n, m = len(candidates), len(problem.nodes)
+        self.values = np.zeros((n, m, problem.n_classes))  # standardised
+        self.log_likelihood = np.zeros((n, int(judged.sum())))
+        self.tau, self.noise = np.ones(n), np.full(n, likelihood.DEFAULT_NOISE)
+        self.balanced = np.array([c.balanced for c in candidates])
+        self._judged, self._codes = judged, problem.codes[judged]
+
+    def score(self, which: NDArray[Any], values: Array, mass: Array, floor: float) -> None:
+        """Score some candidates, a few at a time: their values stay in cache."""
+        step = max(1, int(_CHUNK // max(mass.size, 1)))
         for first in range(0, len(which), step):
-            part, own = which[first : first + step], values[first : first + step]
-            self.values[part] = S = scores.scaled(own, left, balanced[part], floor)[0]
-            S = S if self._others.all() else S[:, self._others]
-            self.lines[part], self.sharpness[part], self.noise[part] = scores.likelihood(
-                S, self._codes[self._others]
-            )
+            part, some = which[first : first + step], values[first : first + step]
+            S, _ = likelihood.standardise(some, mass, self.balanced[part], floor)
+            self.values[part] = S
+            S = S if self._judged.all() else S[:, self._judged]
+            fitted = likelihood.fit_noise_model(S, self._codes)
+            self.log_likelihood[part], self.tau[part], self.noise[part] = fitted
+
+    def means(self) -> tuple[Array, Array]:
+        """Return accuracy and mean log-likelihood over the judged labels, by candidate."""
+        if not self._judged.any():
+            return np.full(len(self.tau), np.nan), np.zeros(len(self.tau))
+        values = self.values if self._judged.all() else self.values[:, self._judged]
+        hits = values.argmax(axis=2) == self._codes
+        return hits.mean(axis=1), self.log_likelihood.mean(axis=1)
 
 
-def convene(
-    models: Sequence[tuple[int, float]],
+def weigh_candidates(
+    problem: Problem,
+    candidates: Sequence[Candidate],
     default: int,
-    filters: Filtered,
-    fits: Fitted,
-    labels: Labelled,
-    families: Sequence[Family],
-    free: bool,
+    filters: LabelFilters,
+    regressions: Regressions,
+    degree_weights: Array,
     rounds: int = ROUNDS,
-    before: Array | None = None,
-) -> Committee:
-    """Weigh the candidates.
+    earlier: Sequence[Candidate] | None = None,
+) -> Ensemble:
+    """Weigh candidates and labels in turn.
 
-    Parameters
-    ----------
-    models : sequence of (n_modes, eta)
-    default : int
-        Which candidate has the prior: filters are counted family by family.
-    filters, fits
-        The models, and least squares.
-    labels : Labelled
-    families : sequence of Family
-        How the models' classes are compared.
-    free : bool
-        Whether there is anything to choose.
-    rounds : int
-        How often candidates are weighed; between two rounds labels are weighed by trust.
-    before : ndarray or None
-        Weights of the candidates with nearly the same labels: those that were light are not heard.
+    Candidates are weighed so many rounds; between two of them labels are, by their posterior.
+    `candidates` have their prior, filters first, and `default` is the place of one of them; those
+    that are next to nothing in `earlier`, weighed by nearly the same labels, are not scored.
     """
-    codes, K = labels.codes, labels.n_classes
-    one_hot = np.eye(K)[codes]
-    # The only label of its class cannot be judged: without it the class is not there.
-    others = np.bincount(codes, minlength=K)[codes] > 1
-    prior = weight = _prior(models, default, families, fits, labels)
-    balanced = np.zeros(len(prior), dtype=bool)
-    alike = [family.balanced for family in families]
-    balanced[: len(alike) * len(models)] = np.repeat(alike, len(models))
-    trust, judged = np.ones(len(codes)), _Scores(len(prior), codes, K, others)
-    active = np.arange(len(prior)) if before is None else _heard(before)
-    prior = weight = np.where(np.isin(np.arange(len(prior)), active), prior, 0.0)
-    filtered = len(models) * len(families)
+    codes = problem.codes
+    judged = np.bincount(codes, minlength=problem.n_classes)[codes] > 1
+    scores = _Scores(problem, candidates, judged)
+    active = np.arange(len(candidates)) if earlier is None else _not_negligible(_weights(earlier))
+    prior = np.zeros(len(candidates))
+    prior[active] = _weights(candidates)[active]
+    label_weights = np.ones(len(codes))
     for turn in range(rounds):
-        Y = one_hot * (trust * labels.size * labels.votes)[:, None]
-        some = np.unique(active[active < filtered] % len(models))
-        answers, pull, left = filters(Y, some)
-        floor = 1e-10 * float(np.abs(pull).max(initial=0.0))  # below is rounding
-        own, unseen = _likeness(answers, Y, left, labels)
-        values = _values(answers, pull, left, unseen, labels, families)
-        values = np.concatenate(
-            [values, *(F[None] for F in fits.leave_one_out(trust * labels.size))]
-        )
-        judged.judge(active, values[_rows(active, some, models, families)], left, balanced, floor)
-        total = judged.lines.sum(axis=1)
-        weight = prior * np.exp(_POWER * np.minimum(total - total[prior > 0].max(), 0.0))
-        weight /= weight.sum()
-        right, chances = _verdict(judged, weight, codes, others, last=turn == rounds - 1)
-        if turn < rounds - 1:
-            trust = right / right.mean()
-            active = _heard(weight)
-    factors = weight * judged.sharpness
-    if free:
+        some, w = [candidates[k] for k in active.tolist()], label_weights * problem.sample_weight
+        values = LabelValues(problem, some, filters, regressions, w, degree_weights)
+        scores.score(active, values.leave_one_out(), values.mass_without_i, values.floor)
+        weights = posterior_weights(prior, scores.log_likelihood)
+        last = turn == rounds - 1
+        posterior, probabilities = _label_posterior(scores, weights, codes, judged, last)
+        if not last:
+            label_weights, active = posterior / posterior.mean(), _not_negligible(weights)
+    coefficients = weights * scores.tau
+    if problem.has_choice:
         # By their size with all labels: a local candidate speaks of its own labels most of all.
-        every, pull, left = filters.at_labels(Y, some)
-        values = _values(every, pull, left, own, labels, families)
-        values = np.concatenate([values, *(F[None] for F in fits.at_labels(trust * labels.size))])
-        values = values[_rows(active, some, models, families)]
-        factors[active] /= scores.scaled(values, left, balanced[active], floor)[1]
-    likeness = np.zeros((len(models) + 1, K))
-    likeness[some], likeness[-1] = own[:-1], own[-1]
-    return Committee(
-        _candidates(models, default, families, fits, judged, weight, codes, others),
-        factors,
-        likeness,
-        trust,
-        others,
-        np.clip(right, 0.0, 1.0),
-        chances,
+        every, balanced = values.at_labels(), scores.balanced[active]
+        _, size = likelihood.standardise(every, values.mass, balanced, values.floor)
+        coefficients[active] /= size
+    accuracy, evidence = scores.means()
+    numbers = np.column_stack([accuracy, evidence - evidence[default], weights]).tolist()
+    weighed = tuple(
+        replace(c, accuracy=row[0], evidence=row[1], weight=row[2])
+        for c, row in zip(candidates, numbers, strict=True)
     )
+    means = values.squared_class_means
+    combination = _combined(problem, weighed, coefficients, means, filters)
+    posterior = np.clip(posterior, 0.0, 1.0)
+    return Ensemble(problem, weighed, combination, label_weights, judged, posterior, probabilities)
 
 
-def _heard(weight: Array) -> NDArray[Any]:
-    """Return the candidates that are not too light to count."""
-    return np.flatnonzero(weight >= _FAINT * weight.max())
+def _weights(candidates: Sequence[Candidate]) -> Array:
+    return np.array([c.weight for c in candidates])
 
 
-def _rows(
-    active: NDArray[Any],
-    some: NDArray[Any],
-    models: Sequence[tuple[int, float]],
-    families: Sequence[Family],
-) -> NDArray[Any]:
-    """Return where candidates stand among the values of some models, family by family, and fits."""
-    family, model = np.divmod(active, len(models))
-    filtered = family * len(some) + np.searchsorted(some, model)
-    fitted = active - len(families) * (len(models) - len(some))
-    return np.where(active < len(families) * len(models), filtered, fitted)
+def posterior_weights(prior: Array, log_likelihood: Array) -> Array:
+    """Return ``prior * exp(_POWER * total log-likelihood)``, summing to 1, shape (candidates,)."""
+    total = log_likelihood.sum(axis=1)
+    weights = prior * np.exp(_POWER * np.minimum(total - total[prior > 0].max(), 0.0))
+    return np.asarray(weights / weights.sum())
 
 
-def _prior(
-    models: Sequence[tuple[int, float]],
-    default: int,
-    families: Sequence[Family],
-    fits: Fitted,
-    labels: Labelled,
-) -> Array:
-    """Give the default a share by itself, and less to more modes than the classes need."""
-
-    def fit(q: int) -> float:
-        return min(1.0, max(1, labels.n_classes - 1) / q)
-
-    filtered, fitted = (
-        np.array([fit(q) for q, _ in models]),
-        np.array([fit(q) for q in fits.numbers]),
-    )
-    m = len(labels.codes)
-    share = _FITS if fits.kernels else _FITS * m / (m + _MANY) if fits.numbers else 0.0
-    parts = [(1 - share) * family.share * filtered / filtered.sum() for family in families]
-    most = PRIOR[labels.n_classes == 2]
-    prior = (1 - most) * np.concatenate([*parts, share * fitted / (fitted.sum() or 1.0)])
-    prior[default] += most
-    return prior
+def _not_negligible(weights: Array) -> NDArray[Any]:
+    return np.flatnonzero(weights >= _NEGLIGIBLE * weights.max())
 
 
-def _likeness(F: Array, Y: Array, left: Array, labels: Labelled) -> tuple[Array, Array]:
-    """Return what every class has in common with itself: with all labels, and without each.
-
-    A mean over pairs of its labels, none with itself: the squared length of the class mean, without
-    what chance adds to it. Labels in other components have nothing in common with those here. For
-    every model, and for v0 last: (models + 1, K), and (models + 1, labels, K).
-    """
-    elsewhere = labels.elsewhere
-    here, near = Y.sum(axis=0), left - elsewhere
-    shared, pairs = Y * F, Y * near
-    total, count = shared.sum(axis=1), pairs.sum(axis=0)
-    least = 1e-9 * pairs.max(initial=0.0)
-    own = _ratio(total, count, least) * _ratio(here, here + elsewhere, 0.0) ** 2
-    unseen = _ratio(total[:, None] - 2 * shared, count - 2 * pairs, least)
-    unseen = unseen * _ratio(near, left, 0.0) ** 2
-    return (
-        np.concatenate([own, _by_piece(here + elsewhere, labels)[None]]),
-        np.concatenate([unseen, _by_piece(left, labels)[None]]),
-    )
-
-
-def _ratio(a: Array, b: Array, least: float) -> Array:
-    """Return a / b, 0 where b is next to nothing."""
-    return np.asarray(np.where(b > least, a / np.where(b > least, b, 1.0), 0.0))
-
-
-def _by_piece(left: Array, labels: Labelled) -> Array:
-    """Return the same for v0: it tells the labels of this component from those of all others."""
-    away = _ratio(labels.elsewhere, left, 0.0)
-    return np.asarray(labels.level * (away**2 + (1 - away) ** 2))
-
-
-def _values(
-    answers: Array,
-    pull: Array,
-    left: Array,
-    likeness: Array,
-    labels: Labelled,
-    families: Sequence[Family],
-) -> Array:
-    """Return every filter's values at the labels, family by family: (candidates, labels, K)."""
-    found = []
-    for family in families:
-        values = answers + family.constant * pull
-        if family.centred:
-            asked = likeness[:-1] + family.constant * likeness[-1]
-            asked = asked if asked.ndim == 3 else asked[:, None]
-            values -= 0.5 * labels.heights[:, None] * left * asked
-        found.append(values)
-    return np.concatenate(found)
-
-
-def _verdict(
-    judged: _Scores,
-    weight: Array,
+def _label_posterior(
+    scores: _Scores,
+    weights: Array,
     codes: NDArray[np.int64],
-    others: NDArray[np.bool_],
-    *,
+    judged: NDArray[np.bool_],
     last: bool,
 ) -> tuple[Array, Array]:
-    """Return the probability of every label to be right, and of the classes there, unseen."""
-    heard = _heard(weight)
-    S = judged.values[heard]
-    sharpness, noise = judged.sharpness[heard], judged.noise[heard]
+    """Return the posterior of every label and the class probabilities there without it."""
+    heavy = _not_negligible(weights)
+    S, tau, noise = scores.values[heavy], scores.tau[heavy], scores.noise[heavy]
     if last:
-        sharpness, noise = scores.sharpest(S[:, others], codes[others])
-    right, chances = np.zeros(len(codes)), np.zeros(S.shape[1:])
-    for w, values, tau, eps in zip(weight[heard], S, sharpness, noise, strict=True):
-        p = scores.softmax(tau * values)
-        chances += w * p
-        right += w * np.where(others, scores.right(p, codes, eps), 1 - eps)
-    return right / weight[heard].sum(), chances / weight[heard].sum()
+        tau, noise = likelihood.fit_largest_tau(S[:, judged], codes[judged])
+    posterior, probabilities = np.zeros(len(codes)), np.zeros(S.shape[1:])
+    for weight, values, t, eps in zip(weights[heavy], S, tau, noise, strict=True):
+        p = likelihood.softmax(t * values)
+        probabilities += weight * p
+        posterior += weight * np.where(judged, likelihood.label_posterior(p, codes, eps), 1 - eps)
+    return posterior / weights[heavy].sum(), probabilities / weights[heavy].sum()
 
 
-def _candidates(
-    models: Sequence[tuple[int, float]],
-    default: int,
-    families: Sequence[Family],
-    fits: Fitted,
-    judged: _Scores,
-    weight: Array,
-    codes: NDArray[np.int64],
-    others: NDArray[np.bool_],
-) -> tuple[Candidate, ...]:
-    members: list[tuple[int, float | None, bool, float, bool]]
-    members = [(*model, *family[:3]) for family in families for model in models]
-    members += [(q, eta, False, 1.0, True) for q, eta, _ in fits.members]
-    ridges = [None] * (len(members) - len(fits.members)) + [s for _, _, s in fits.members]
-    accuracy, evidence = np.full(len(weight), np.nan), np.zeros(len(weight))
-    if others.any():
-        values = judged.values if others.all() else judged.values[:, others]
-        hits = values.argmax(axis=2) == codes[others]
-        accuracy, evidence = hits.mean(axis=1), judged.lines.mean(axis=1)
-        evidence = evidence - evidence[default]
-    numbers = zip(accuracy.tolist(), evidence.tolist(), weight.tolist(), strict=True)
-    return tuple(
-        Candidate(*member, *row, ridge)
-        for member, row, ridge in zip(members, numbers, ridges, strict=True)
-    )
+def _combined(
+    problem: Problem,
+    candidates: Sequence[Candidate],
+    coefficients: Array,
+    squared_class_means: Array,
+    filters: LabelFilters,
+) -> Combination:
+    """Return the sum of all candidates with their coefficients, but for the lightest ones."""
+    lifted, weights = [c for c in candidates if c.lifted], _weights(candidates)
+    of, n, scales = filters.places(lifted), len(lifted), filters.scales
+    kept = np.where(weights >= _DROPPED * weights.max(), coefficients, 0.0)
+    regressions, kept = kept[n:], kept[:n]
+    heaviest = int(np.argmax(np.bincount(of, weights[:n])))
+    by_filter, by_constant = np.zeros((2, len(scales))), np.zeros(2)
+    if not problem.has_choice:  # one model, as it stands
+        by_filter[0 if problem.model.balanced else 1] = 1.0
+        nothing = np.zeros(problem.n_classes)
+        return Combination(by_filter, by_constant, nothing, regressions, heaviest)
+    group = np.array([0 if c.balanced else 1 for c in lifted])
+    constant = np.array([c.constant for c in lifted])
+    np.add.at(by_filter, (group, of), kept * scales[of])
+    np.add.at(by_constant, group, kept * constant)
+    means = squared_class_means[of] + constant[:, None] * squared_class_means[-1]
+    half = 0.5 * (kept * [c.centred for c in lifted]) @ means
+    return Combination(by_filter, by_constant, half, regressions, heaviest)

@@ -1,252 +1,232 @@
-"""RobustGC on one connected graph with nothing to tune: modes, candidates, committee, answer."""
+"""RobustGC on one connected graph with nothing to tune: modes, candidates, ensemble, answer."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from robustgc import parallel
-from robustgc.choice.candidates import Family, Labelled
-from robustgc.choice.ensemble import DEFAULT_ETA, ETAS, ROUNDS, Committee, convene
-from robustgc.choice.fits import Fits
-from robustgc.choice.kernels import HeldOut
-from robustgc.choice.problem import Question, Ruling, fits_of, fitted, heights, votes
-from robustgc.choice.ridges import MOST_LABELS, Ridges, kernels_of
+from robustgc.choice import candidates
+from robustgc.choice.ensemble import ROUNDS, Ensemble, weigh_candidates
+from robustgc.choice.kernels import LabelFilters
+from robustgc.choice.problem import DEGREE_LIMIT, Problem, sqrt_degree
+from robustgc.choice.ridges import MOST_LABELS, KernelRidges, ModeRidges, Regressions
 from robustgc.engines import Options, precision
-from robustgc.graph import SMALL, Graph
-from robustgc.lifted import MEDIUM, Filters, Modes, check_residual, find_modes, spreads
+from robustgc.graph import SMALL
+from robustgc.lifted import Filters, Modes, check_residual, find_modes
 from robustgc.weights import Array
 
+# By the digits that modes have on graphs of this size, and by time.
 _SINGLE = 10_000  # nodes from which candidates are weighed in single precision throughout
-_DROP = 0.01  # beside the heaviest, a member that light is not worth a solve
-_MOST_MODES = 60
-_CONSTANT = 2.0  # weight of the constant on a piece of a larger graph, its smoothest mode
-_WITNESSES = 4  # labels of a piece that give half of that: one label is no majority
-_FEW = 8  # labels, of which none can be told to be wrong by the others
-_BLIND = 0.1  # of a class of the usual size: modes on fewer nodes tell no classes apart
-_WIDER = 3.0  # a gap behind one mode more than K classes need must be that much wider
+_TOL = (1e-6, 1e-4)  # of an answer whose modes are chosen: up to so many nodes, and above
+_COARSE_TOL = (1e-3, 1e-6)  # of leave-one-out answers: where there is a choice, and where not
+_CHANGE_TOL = 1e-2  # of the difference that changed labels make, at most
+_LOCAL_DEGREE_LIMIT = 1.0  # the end of a whisker is no witness
 
 
-def rule(graph: Graph, question: Question, options: Options) -> Ruling:
-    """Choose and answer."""
-    ruling = _weighed(graph, question, _enough(graph, question, options))
-    filters, modes, tol = ruling.heldout.filters, ruling.modes, ruling.tol
-    Y = question.columns(graph, ruling.weight)
-    sums, residual, steps = filters.answer(Y, ruling.mix, tol)
-    check_residual(residual, tol, modes)
-    rounding = filters.rounding(Y, ruling.mix[2:], sums[2:])  # the heaviest member's
-    least = fitted(graph, question, ruling.fits, ruling.weight, ruling.fitted, tol)
+@dataclass(frozen=True)
+class ComponentFit:
+    """The answer on one graph, with everything that an audit or a change of labels starts from.
+
+    Attributes
+    ----------
+    problem : Problem
+        With the labels that are answered.
+    modes : Modes
+    label_filters : LabelFilters
+        The filters at the labels by which the candidates were weighed.
+    ensemble : Ensemble
+    label_weights : ndarray, shape (labels,)
+        Sample weight times the weight that the posterior of the label gives.
+    degree_limit : float or None
+        Of the degree weights, by which the label weights are multiplied for filters.
+    filter_sums : ndarray, shape (2, N, K)
+        ``sum_k a_gk K_k Y`` of the balanced filters and of the others.
+    regressions : KernelRidges or ModeRidges
+        Of the labels that are answered.
+    regression_sum : ndarray, shape (N, K)
+        The regressions with their coefficients.
+    residual : float
+    n_iter : int
+    tol : float
+        Relative residual that the answer was to reach.
+    """
+
+    problem: Problem
+    modes: Modes
+    label_filters: LabelFilters
+    ensemble: Ensemble
+    label_weights: Array
+    degree_limit: float | None
+    filter_sums: Array
+    regressions: Regressions
+    regression_sum: Array
+    residual: float
+    n_iter: int
+    tol: float
+
+    @property
+    def column_weights(self) -> Array:
+        """Label weights times degree weights: the entries of Y, shape (labels,)."""
+        return self.label_weights * self.problem.degree_weights(self.degree_limit)
+
+    @property
+    def is_weighed(self) -> bool:
+        """Whether the candidates were weighed by the labels that are answered."""
+        return self.problem.has_labels_of(self.ensemble.problem)
+
+    @property
+    def f(self) -> Array:
+        """Decision values of `Combination`, shape (N, K)."""
+        problem, graph, how = self.problem, self.problem.graph, self.ensemble.combination
+        weights = self.column_weights
+        Y, mass = problem.columns(weights), problem.class_mass(weights)
+        of_constant = np.outer(graph.v0, graph.inner(graph.v0, Y))
+        sums = self.filter_sums + how.constant[:, None, None] * of_constant
+        present = mass > 0
+        balanced = sums[0] / np.where(present, mass, 1.0)
+        balanced -= np.outer(sqrt_degree(graph), how.half_squared_means)
+        f = np.where(present, balanced * mass[present].mean(), 0.0) + sums[1]
+        return np.asarray(f + self.regression_sum)
+
+    def with_labels(self, problem: Problem) -> "ComponentFit":
+        """Answer other labels with the same candidates: only the difference is solved for."""
+        fit = replace(self, problem=problem, label_weights=self._kept_label_weights(problem))
+        before, now = self.column_weights, fit.column_weights
+        difference = problem.columns(now) - self.problem.columns(before)
+        size = float(np.linalg.norm(problem.graph.norms(difference)))
+        if size == 0.0:
+            return replace(fit, n_iter=0)
+        relative = size / float(np.linalg.norm(now))
+        tol = min(_CHANGE_TOL, self.tol / relative)
+        filters, shares = self.label_filters.filters, self.ensemble.combination.filters
+        sums, residual, steps = filters.answer(difference, shares, tol)
+        return replace(
+            fit,
+            filter_sums=self.filter_sums + sums,
+            regressions=self.regressions.for_labels(problem, self.label_filters),
+            residual=max(self.residual, residual * relative),
+            n_iter=steps,
+        )._with_regressions()
+
+    def _with_regressions(self) -> "ComponentFit":
+        """Return the fit with the sum of the regressions at all nodes."""
+        coefficients = self.ensemble.combination.regressions
+        if coefficients.any():
+            total = self.regressions.answer(self.label_weights, coefficients, self.tol)
+        else:
+            total = np.zeros((self.problem.graph.rows, self.problem.n_classes))
+        return replace(self, regression_sum=total)
+
+    def _kept_label_weights(self, problem: Problem) -> Array:
+        """Return label weights: labels that were weighed keep theirs, new ones count fully."""
+        weighed = self.ensemble.problem
+        weights = self.ensemble.label_weights * weighed.sample_weight
+        known = dict(zip(weighed.labels(), weights.tolist(), strict=True))
+        return np.array([known.get(label, label[2]) for label in problem.labels()])
+
+
+def fit_component(problem: Problem, options: Options) -> ComponentFit:
+    """Weigh the candidates, then answer for all nodes."""
+    fit = _weighed(problem, options, None)
+    how, filters = fit.ensemble.combination, fit.label_filters.filters
+    Y = problem.columns(fit.column_weights)
+    alone = np.zeros(len(filters.gammas))  # the heaviest filter, of which a residual is measured
+    alone[how.heaviest] = fit.label_filters.scales[how.heaviest] if problem.has_choice else 1.0
+    sums, residual, steps = filters.answer(Y, np.vstack([how.filters, alone]), fit.tol)
+    check_residual(residual, fit.tol, fit.modes)
+    rounding = filters.rounding(Y, alone[None], sums[2:])
     residual = max(residual, rounding)
-    return replace(ruling, least=least, sums=sums[:2], residual=residual, n_iter=steps)
+    return replace(fit, filter_sums=sums[:2], residual=residual, n_iter=steps)._with_regressions()
 
 
-def ruled_again(ruling: Ruling, options: Options) -> Ruling:
-    """Weigh the candidates anew, for labels that have changed; the answer is not computed."""
-    graph, question = ruling.graph, ruling.question
-    return _weighed(graph, question, _enough(graph, question, options), ruling)
+def weigh_again(fit: ComponentFit, options: Options) -> ComponentFit:
+    """Weigh the candidates by the labels of a fit; its answer is not computed."""
+    return _weighed(fit.problem, options, fit)
 
 
-def _enough(graph: Graph, question: Question, options: Options) -> Options:
+def _weighed(problem: Problem, options: Options, before: ComponentFit | None) -> ComponentFit:
+    """Weigh the candidates, with the modes and kernels of an earlier fit if there is one."""
+    graph, options = problem.graph, _weighing_options(problem, options)
+    modes = _modes(problem, options) if before is None else before.modes
+    local = candidates.localised(problem, modes.vectors)
+    pairs, default = candidates.filter_candidates(problem, modes, local=local)
+    numbers, etas = [q for q, _ in pairs], np.array([eta for _, eta in pairs])
+    gammas = [eta * modes.values[q - 1] for q, eta in pairs]
+    filters = Filters(graph, modes, numbers, gammas, options, exact=not problem.has_choice)
+    tol, coarse = _tolerances(problem, options)
+    if before is not None and not np.array_equal(before.label_filters.filters.gammas, gammas):
+        before = None
+    known = None if before is None else before.label_filters
+    label_filters = LabelFilters(filters, etas, problem.nodes, coarse, known)
+    least_squares = _regressions(problem, modes, label_filters, before, local=local)
+    members = least_squares.members
+    some, default = candidates.all_candidates(problem, pairs, default, members, local=local)
+    limit = None
+    if problem.has_choice:
+        limit = _LOCAL_DEGREE_LIMIT if local else DEGREE_LIMIT
+    few = local or len(problem.nodes) < candidates.FEW_LABELS or not problem.has_choice
+    earlier = None
+    if before is not None and problem.has_choice and not filters.complete:
+        earlier = before.ensemble.candidates if before.regressions.members == members else None
+    degrees, rounds = problem.degree_weights(limit), 1 if few else ROUNDS
+    with parallel.single_blas:
+        ensemble = weigh_candidates(
+            problem, some, default, label_filters, least_squares, degrees, rounds, earlier
+        )
+    return ComponentFit(
+        problem=problem,
+        modes=modes,
+        label_filters=label_filters,
+        ensemble=ensemble,
+        label_weights=ensemble.label_weights * problem.sample_weight,
+        degree_limit=limit,
+        filter_sums=np.empty((2, 0, problem.n_classes)),
+        regressions=least_squares,
+        regression_sum=np.empty((0, problem.n_classes)),
+        residual=np.nan,
+        n_iter=0,
+        tol=tol,
+    )
+
+
+def _modes(problem: Problem, options: Options) -> Modes:
+    """Return the modes that candidates may lift, and one more."""
+    Y, worth = problem.columns(problem.sample_weight), None
+    if problem.model.eta is None and problem.model.n_modes is None:
+        # If the first are localised, no more of them are worth having.
+        worth = (problem.n_classes + 1, lambda V: not candidates.localised(problem, V))
+    exact, count = not problem.has_choice, candidates.wanted_modes(problem) + 1
+    return find_modes(problem.graph, count, Y[:, 1:] - Y[:, :1], options, exact=exact, worth=worth)
+
+
+def _regressions(
+    problem: Problem,
+    modes: Modes,
+    label_filters: LabelFilters,
+    before: ComponentFit | None,
+    *,
+    local: bool,
+) -> Regressions:
+    """Return ridges with the kernel between the labels where it is at hand, else on the modes."""
+    if problem.model.eta is not None or local:
+        return ModeRidges(problem, modes)
+    again = before is not None and isinstance(before.regressions, KernelRidges)
+    if label_filters.has_kernel and (again or len(problem.nodes) <= MOST_LABELS):
+        return KernelRidges(problem, label_filters)
+    return ModeRidges(problem, modes, sorted(set(label_filters.filters.n_modes.tolist())))
+
+
+def _weighing_options(problem: Problem, options: Options) -> Options:
     """Return options with the precision that weights of candidates are worth."""
-    if question.free and options.tol is None and options.dtype == "auto" and graph.n > _SINGLE:
+    automatic = problem.has_choice and options.tol is None and options.dtype == "auto"
+    if automatic and problem.graph.n > _SINGLE:
         return replace(options, dtype="float32")
     return options
 
 
-def _weighed(
-    graph: Graph, question: Question, options: Options, before: Ruling | None = None
-) -> Ruling:
-    """Weigh the candidates, with the modes and the kernels of an earlier ruling if there is one."""
-    found = None if before is None else before.modes
-    modes, models, default, blind = _candidates(graph, question, options, found)
-    gammas = [eta * modes.values[q - 1] for q, eta in models]
-    filters = Filters(
-        graph, modes, [q for q, _ in models], gammas, options, exact=not question.free
-    )
-    units = np.array([(1 - eta) / eta for _, eta in models])
-    tol, coarse = _tolerances(graph, question, options)
-    known = None
-    if before is not None and np.array_equal(before.heldout.filters.gammas, filters.gammas):
-        known = before.heldout
-    heldout = HeldOut(graph, filters, units, question.nodes, question.elsewhere, coarse, known)
-    families = _families(question, blind)
-    fits = _least_squares(question, models, heldout, blind, before)
-    most = None if not question.free else 1.0 if blind else 2.0  # a whisker's end is no witness
-    labels, few = _labelled(graph, question, most), len(question.nodes) < _FEW
-    rounds = 1 if blind or few or not question.free else ROUNDS
-    earlier = None
-    same = before is not None and before.fits.numbers == fits.numbers
-    if known is not None and question.free and before and same and not filters.complete:
-        earlier = np.array([candidate.weight for candidate in before.committee.candidates])
-    with parallel.single_blas:
-        committee = convene(
-            models, default, heldout, fits, labels, families, question.free, rounds, earlier
-        )
-    mix, pulled, tilt, fitted = _mixed(committee, units, families)
-    if not question.free:  # one model, as it stands
-        mix, pulled = np.array([[1.0], [0.0], [1.0]]), np.zeros(2)
-        if not question.balanced:
-            mix[:2] = mix[1::-1]
-    return Ruling(
-        graph,
-        question,
-        modes,
-        committee,
-        heldout,
-        mix,
-        pulled,
-        tilt,
-        fitted,
-        committee.trust * labels.size * labels.votes,
-        np.empty((2, 0, question.n_classes)),
-        fits,
-        np.empty((0, question.n_classes)),
-        np.nan,
-        0,
-        tol,
-        most,
-    )
-
-
-def _least_squares(
-    question: Question,
-    models: Sequence[tuple[int, float]],
-    heldout: HeldOut,
-    blind: bool,
-    before: Ruling | None,
-) -> Fits | Ridges:
-    """Return ridges where the kernels of the labels are at hand, else fits on the modes."""
-    graph, modes = heldout.graph, heldout.filters.modes
-    if not question.free or question.eta is not None or blind:
-        return fits_of(graph, question, modes, [])
-    few = len(question.nodes) <= MOST_LABELS or (before is not None and before.fits.kernels)
-    if heldout.cheap and few:
-        codes, K = question.codes, question.n_classes
-        return Ridges(heldout, kernels_of(models), codes, K, votes(graph, question.nodes))
-    return fits_of(graph, question, modes, sorted({q for q, _ in models}))
-
-
-def _tolerances(graph: Graph, question: Question, options: Options) -> tuple[float, float]:
-    """Return the tolerances of the answer and of what ranks classes."""
-    tol = precision(graph, options)[1]
-    if question.free and options.tol is None and graph.n > SMALL:
-        tol = max(tol, 1e-6 if graph.n <= _SINGLE else 1e-4)  # modes have no more digits
-    return tol, max(tol, 1e-3 if question.free else 1e-6)
-
-
-def _labelled(graph: Graph, question: Question, most: float | None) -> Labelled:
-    return Labelled(
-        question.codes,
-        question.n_classes,
-        question.size,
-        votes(graph, question.nodes, most),
-        graph.at(heights(graph), question.nodes),
-        question.elsewhere,
-        graph.usual_degree / graph.volume,
-    )
-
-
-def _families(question: Question, blind: bool) -> tuple[Family, ...]:
-    """Return the ways to compare classes."""
-    if not question.free:
-        return (Family(question.balanced, 0.0, False, 1.0),)
-    m = len(question.nodes)
-    constant = _CONSTANT * m / (m + _WITNESSES) * question.component
-    if blind:  # values differ by orders of magnitude: a constant would decide for most nodes
-        return (Family(True, constant, False, 0.8), Family(False, constant / 2, False, 0.2))
-    return (
-        Family(True, constant, False, 0.4),
-        Family(True, constant, True, 0.4),
-        Family(False, max(1.0, constant), False, 0.1),
-        Family(False, constant / 2, False, 0.1),
-    )
-
-
-def _blind(graph: Graph, vectors: Array, K: int) -> bool:
-    """Whether none of the first modes is spread over more than a sliver of the graph.
-
-    The first modes of sparse graphs with long whiskers live there.
-    """
-    return bool(spreads(graph, vectors[:, : K + 1]).max() < _BLIND / K)
-
-
-def _mixed(
-    committee: Committee, units: Array, families: Sequence[Family]
-) -> tuple[Array, Array, Array, Array]:
-    """Return the shares of all members in the answer: `mix`, `pulled`, `tilt` and `fitted`."""
-    count = len(families) * len(units)
-    weights = np.array([c.weight for c in committee.candidates])
-    factors = np.where(weights >= _DROP * weights.max(), committee.factors, 0.0)
-    weights = weights[:count].reshape(len(families), -1)
-    mix, pulled, tilt = np.zeros((3, len(units))), np.zeros(2), 0.0 * committee.likeness[0]
-    for family, row in zip(families, factors[:count].reshape(weights.shape), strict=True):
-        k = 0 if family.balanced else 1
-        mix[k] += row * units
-        pulled[k] += family.constant * row.sum()
-        if family.centred:
-            tilt += 0.5 * row @ (committee.likeness[:-1] + family.constant * committee.likeness[-1])
-    heaviest = int(np.argmax(weights.sum(axis=0)))
-    mix[2, heaviest] = units[heaviest]
-    return mix, pulled, tilt, factors[count:]
-
-
-def _candidates(
-    graph: Graph, question: Question, options: Options, modes: Modes | None
-) -> tuple[Modes, list[tuple[int, float]], int, bool]:
-    """Return the modes, the models to weigh, which candidate is the default; if modes are blind.
-
-    Candidates are counted family by family; the second family is the centred one.
-    """
-    K = question.n_classes
-    etas: Sequence[float] = ETAS if question.eta is None else (question.eta,)
-    if question.n_modes is not None:
-        wanted = question.n_modes
-    elif graph.n <= MEDIUM:
-        wanted = min(3 * K + 9, _MOST_MODES)
-    else:
-        wanted = min(K + 2, _MOST_MODES)
-    Y = question.columns(graph, question.size)
-    Y = Y[:, 1:] - Y[:, :1]
-    if modes is None:
-        worth = None
-        if question.eta is None and question.n_modes is None:  # if they are blind, no more of them
-            worth = (K + 1, lambda vectors: not _blind(graph, vectors, K))
-        modes = find_modes(graph, wanted + 1, Y, options, exact=not question.free, worth=worth)
-    values = modes.values
-    if question.n_modes is not None:
-        if len(values) < question.n_modes:
-            raise ValueError(
-                f"n_modes={question.n_modes} is not possible here: a component of {graph.n} nodes "
-                f"has {len(values)} modes that can be told from the others. Lower n_modes, or "
-                "leave it at 'auto'."
-            )
-        numbers, default = [question.n_modes], question.n_modes
-    else:
-        numbers, default = _numbers(values, K, wanted, graph.n)
-    middle = DEFAULT_ETA[K == 2] if question.eta is None else float(question.eta)
-    blind = question.eta is None and _blind(graph, modes.vectors, K)
-    if blind:  # what leans least on the first modes; with few labels of two classes, the paper's
-        paper = K == 2 and len(question.nodes) < _FEW
-        numbers, default, etas = numbers[:1], numbers[0], ETAS[: 2 + paper]
-        middle = etas[-1] if paper else etas[0]
-    models = [(q, float(eta)) for q in numbers for eta in etas]
-    centred = question.free and (K > 2 or question.component) and not blind
-    return modes, models, models.index((default, middle)) + len(models) * centred, blind
-
-
-def _numbers(values: Array, K: int, wanted: int, n: int) -> tuple[list[int], int]:
-    """Return the numbers of modes to weigh, and the default: the widest gap that K classes need."""
-    known = len(values)
-    top = min(known, wanted) if n > SMALL else min(known, wanted, max(1, n // 4))
-    gaps = np.diff(values[: top + 1])
-    if known < wanted and n > SMALL:  # those that stand clear: the widest gap is behind them
-        default = min(known, max(1, K - 1))
-    else:
-        near = gaps[: max(1, K - 1)]
-        default = int(np.argmax(near)) + 1 if near.size else 1
-        if len(gaps) >= K and gaps[K - 1] > _WIDER * near.max():
-            default = K  # a class of two clusters: the modes below the gap belong together
-    ratios = gaps / np.maximum(values[: len(gaps)], 1e-300)
-    widest = (np.argsort(-ratios, kind="stable")[:2] + 1).tolist()
-    some = {1, 2, 3, K - 1, K, K + 2, 2 * K, 3 * K, default, *widest}
-    return sorted(q for q in some if 1 <= q <= top), default
+def _tolerances(problem: Problem, options: Options) -> tuple[float, float]:
+    """Return the tolerances of the answer and of leave-one-out answers."""
+    graph, tol = problem.graph, precision(problem.graph, options)[1]
+    if problem.has_choice and options.tol is None and graph.n > SMALL:
+        tol = max(tol, _TOL[graph.n > _SINGLE])  # modes have no more digits
+    return tol, max(tol, _COARSE_TOL[not problem.has_choice])

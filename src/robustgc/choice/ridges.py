@@ -1,117 +1,108 @@
-"""Ridge regression of the labels with the kernels of lifted models.
+"""Ridge regressions of the labels, with closed leave-one-out forms.
 
-A filter adds up what every label says by itself. A ridge, ``F = K (K_LL + s S)^-1 Y``, knows that
-labels close to each other say the same, and that a label alone in its part of the graph is all that
-is known there: ``s -> infinity`` is the filter, ``s -> 0`` passes through the labels.
+A filter adds up what every label says by itself. A regression knows that labels close to each other
+say the same, and that a label alone in its part of the graph is all that is known there.
+
+Both classes here answer ``F = sum_r c_r F_r`` for label weights w of shape (labels,), which are the
+sample weights times the weights that the label posteriors give. The degree weights are part of the
+rows, so that w does not have them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import scipy.linalg as sla
-from numpy.typing import NDArray
 
-from robustgc.choice.kernels import HeldOut
+from robustgc.choice.candidates import Regression
+from robustgc.choice.kernels import LabelFilters
+from robustgc.choice.problem import Problem
+from robustgc.lifted import Modes
 from robustgc.weights import Array
 
-MOST_LABELS = 300  # for which there are ridges: the work grows with their cube
-ETAS = (0.5, 0.99)  # of the kernels: two tails, the others lie between
+# By trials on drawn graphs and public data, docs/decisions.md.
+MOST_LABELS = 300  # for which there are kernel ridges: the work grows with their cube
+_ETAS = (0.5, 0.99)  # of the kernels: the filters between lie between
 _RIDGES = (1.0, 0.1)  # relative to the mean of the kernel's diagonal
-_LEAST = 0.05  # weight of a label that the others contradict, relative to the mean
+_LEAST_WEIGHT = 0.05  # of a label, relative to the mean: no label has endless noise
+_SHRINKAGE = 3.0  # of a mode; its sum of squares over the labels is about their number
+_CONSTANT_SHRINKAGE = 1e-6  # of the constant, as a share of the number of labels
 
 
-class Ridges:
-    """Ridges with some of the kernels, each with every `_RIDGES`.
+class KernelRidges:
+    """Ridge regressions ``F = K (K_LL + s S)^-1 T`` with the kernels K of lifted filters.
+
+    T are the one-hot labels less the weighted share of every class, S is diagonal with
+    ``mean(w) / w_i``. For ``s -> infinity`` this is the filter, for ``s -> 0`` it passes through
+    the labels. There is one for every filter whose eta is in `_ETAS` and every s in `_RIDGES`.
 
     Parameters
     ----------
-    heldout : HeldOut
-        With the kernels between labels at hand.
-    models : sequence of int
-        Whose kernels are used.
-    codes : ndarray of int
-        Classes of the labels.
-    n_classes : int
-    votes : ndarray, shape (labels,)
-        By which the rows are multiplied: eigenvectors grow with sqrt(d).
+    problem : Problem
+    label_filters : LabelFilters
+        Of the problem's labels, with the kernel between them.
     """
 
-    kernels = True  # of the labels, not only of the modes
-
-    def __init__(
-        self,
-        heldout: HeldOut,
-        models: Sequence[int],
-        codes: NDArray[np.int64],
-        n_classes: int,
-        votes: Array,
-    ) -> None:
-        self._filters, self._nodes, self._units = heldout.filters, heldout.nodes, heldout.units
-        self._models, self._votes = np.asarray(models), votes
-        etas = 1 / (1 + heldout.units)
-        self.members: tuple[tuple[int, float | None, float | None], ...]
-        self.members = tuple(
-            (int(self._filters.n_modes[k]), round(float(etas[k]), 12), s)
-            for k in models
+    def __init__(self, problem: Problem, label_filters: LabelFilters) -> None:
+        self._problem, self._label_filters = problem, label_filters
+        self._which = np.flatnonzero(np.isin(label_filters.etas, _ETAS))
+        self.members: tuple[Regression, ...] = tuple(
+            (int(label_filters.filters.n_modes[k]), float(label_filters.etas[k]), s)
+            for k in self._which
             for s in _RIDGES
         )
-        self.numbers = tuple(q for q, _, _ in self.members)
-        self._one_hot = np.eye(n_classes)[codes]
-        v0 = heldout.graph.at(heldout.graph.v0, heldout.nodes)
-        kernels = heldout.between(self._models) + np.outer(v0, v0)  # v0 counts as a lifted mode
-        kernels *= np.outer(votes, votes)
-        self._sizes = np.einsum("kii->k", kernels) / len(codes)
+        self._degree_weights = problem.degree_weights()
+        # The constant v0 counts as a lifted mode.
+        kernels = label_filters.kernels(self._which) + np.outer(problem.v0, problem.v0)
+        kernels *= np.outer(self._degree_weights, self._degree_weights)
+        self._sizes = np.einsum("kii->k", kernels) / len(problem.nodes)
         self._kernels = kernels / self._sizes[:, None, None]
-        self._v0 = v0
-        self._known: tuple[Array, list[tuple[Array, Array, Array]]] | None = None
+        self._solved: tuple[Array, list[tuple[Array, Array, Array]]] | None = None
 
-    def of(self, heldout: HeldOut, codes: NDArray[np.int64], votes: Array) -> "Ridges":
-        """Return the same ridges of other labels."""
-        return Ridges(heldout, self._models.tolist(), codes, self._one_hot.shape[1], votes)
+    def for_labels(self, problem: Problem, label_filters: LabelFilters) -> "KernelRidges":
+        """Return the same regressions of other labels."""
+        return KernelRidges(problem, label_filters.at_nodes(problem.nodes))
 
-    def leave_one_out(self, weight: Array) -> list[Array]:
-        """Return what each ridge says of every label without it, in closed form.
+    def leave_one_out(self, w: Array) -> list[Array]:
+        """Return every regression at every label without it, (labels, K) each.
 
-        ``Y_i - [P Y]_i / P_ii`` with ``P = (K + s S)^-1``.
+        ``T_i - [P T]_i / P_ii`` with ``P = (K_LL + s S)^-1``.
         """
-        targets = self._targets(weight)
-        return [targets - a / own[:, None] for _, a, own in self._solved(weight)]
+        targets = self._targets(w)
+        return [targets - a / diagonal[:, None] for _, a, diagonal in self._solve(w)]
 
-    def at_labels(self, weight: Array) -> list[Array]:
-        """Return the same with all labels."""
-        return [K @ a for K, a, _ in self._solved(weight)]
+    def at_labels(self, w: Array) -> list[Array]:
+        """Return every regression at the labels with all of them, (labels, K) each."""
+        return [K @ a for K, a, _ in self._solve(w)]
 
-    def answer(self, weight: Array, shares: Array, tol: float) -> Array:
-        """Return the sum of the ridges, each with its share, at all nodes."""
-        solved = [a for _, a, _ in self._solved(weight)]
-        parts = zip(np.asarray(shares), solved, strict=True)
-        columns = np.stack([share * a for share, a in parts]) * self._votes[:, None]
-        columns = columns.reshape(len(self._models), len(_RIDGES), *columns.shape[1:]).sum(axis=1)
+    def answer(self, w: Array, coefficients: Array, tol: float) -> Array:
+        """Return the sum of the regressions with some coefficients at all nodes, (N, K)."""
+        each = [c * a for c, (_, a, _) in zip(coefficients, self._solve(w), strict=True)]
+        columns = np.stack(each) * self._degree_weights[:, None]
+        columns = columns.reshape(len(self._which), len(_RIDGES), *columns.shape[1:]).sum(axis=1)
         columns /= self._sizes[:, None, None]
-        graph, chosen = self._filters.graph, self._models
-        constant = np.outer(graph.v0, self._v0 @ columns.sum(axis=0))
-        columns *= self._units[chosen, None, None]
-        return constant + self._filters.own_columns(self._nodes, columns, chosen, tol)
+        problem, filters, which = self._problem, self._label_filters.filters, self._which
+        constant = np.outer(problem.graph.v0, problem.v0 @ columns.sum(axis=0))
+        columns *= self._label_filters.scales[which, None, None]
+        return constant + filters.own_columns(problem.nodes, columns, which, tol)
 
-    def _targets(self, weight: Array) -> Array:
-        """Return label columns less the share of every class."""
-        return np.asarray(self._one_hot - weight @ self._one_hot / weight.sum())
+    def _targets(self, w: Array) -> Array:
+        one_hot = self._problem.one_hot
+        return np.asarray(one_hot - w @ one_hot / w.sum())
 
-    def _solved(self, weight: Array) -> list[tuple[Array, Array, Array]]:
-        """Return kernel, ``P Y`` and the diagonal of P of every ridge, for weights seen last."""
-        if self._known is None or not np.allclose(self._known[0], weight, rtol=1e-12, atol=0.0):
-            targets = self._targets(weight)
-            noise = 1.0 / np.maximum(weight / weight.mean(), _LEAST)
+    def _solve(self, w: Array) -> list[tuple[Array, Array, Array]]:
+        """Return kernel, ``P T`` and the diagonal of P of every regression; the last are kept."""
+        if self._solved is None or not np.array_equal(self._solved[0], w):
+            targets, noise = self._targets(w), 1.0 / np.maximum(w / w.mean(), _LEAST_WEIGHT)
             solved = [
-                (K, *_inverse(K + np.diag(s * noise), targets))
+                (K, *_solve_with_diagonal(K + np.diag(s * noise), targets))
                 for K in self._kernels
                 for s in _RIDGES
             ]
-            self._known = weight, solved
-        return self._known[1]
+            self._solved = w, solved
+        return self._solved[1]
 
 
-def _inverse(M: Array, targets: Array) -> tuple[Array, Array]:
+def _solve_with_diagonal(M: Array, targets: Array) -> tuple[Array, Array]:
     """Return ``M^-1 targets`` and the diagonal of ``M^-1``."""
     factor = sla.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
     solution = sla.cho_solve(factor, targets, check_finite=False)
@@ -119,6 +110,69 @@ def _inverse(M: Array, targets: Array) -> tuple[Array, Array]:
     return np.asarray(solution), np.asarray(inverse.diagonal())
 
 
-def kernels_of(models: Sequence[tuple[int, float]]) -> list[int]:
-    """Return the models whose kernels ridges use."""
-    return [k for k, (_, eta) in enumerate(models) if eta in ETAS]
+class ModeRidges:
+    """Ridge regressions on the first q modes, for some q: BelkinGC's idea, a little shrunk.
+
+    ``c = (X' W X + P)^-1 X' W T`` with ``X = sqrt(N) [v0, v_1 .. v_q]`` at the labels, times the
+    degree weights, ``W = diag(w)``, a diagonal penalty P, and T the one-hot labels less 1 / K. The
+    cost grows with the number of labels, not with its cube. It pays where there are more labels
+    than modes.
+
+    Parameters
+    ----------
+    problem : Problem
+    modes : Modes
+    numbers : sequence of int
+        The q; none where there is no regression.
+    """
+
+    def __init__(self, problem: Problem, modes: Modes, numbers: Sequence[int] = ()) -> None:
+        self._graph, self._modes = problem.graph, modes
+        self.members: tuple[Regression, ...] = tuple((q, None, None) for q in numbers)
+        most = max(numbers, default=0)
+        V = problem.graph.at(modes.vectors[:, :most], problem.nodes)
+        rows = np.column_stack([problem.v0, V])
+        self._X = np.sqrt(problem.graph.n) * problem.degree_weights()[:, None] * rows
+        self._T = problem.one_hot - 1.0 / problem.n_classes
+
+    def for_labels(self, problem: Problem, _: LabelFilters) -> "ModeRidges":
+        """Return the same regressions of other labels."""
+        return ModeRidges(problem, self._modes, [q for q, _, _ in self.members])
+
+    def leave_one_out(self, w: Array) -> list[Array]:
+        """Return every regression at every label without it, (labels, K) each.
+
+        ``(F_i - h_i T_i) / (1 - h_i)`` with ``h_i = w_i x_i' (X' W X + P)^-1 x_i``.
+        """
+        found = []
+        for X, inverse, c in self._solve(w):
+            h = (np.einsum("ij,ij->i", X @ inverse, X) * w)[:, None]
+            found.append((X @ c - h * self._T) / (1.0 - h))
+        return found
+
+    def at_labels(self, w: Array) -> list[Array]:
+        """Return every regression at the labels with all of them, (labels, K) each."""
+        return [X @ c for X, _, c in self._solve(w)]
+
+    def answer(self, w: Array, coefficients: Array, tol: float) -> Array:
+        """Return the sum of the regressions with some coefficients at all nodes, (N, K)."""
+        total = np.zeros((self._X.shape[1], self._T.shape[1]))
+        for coefficient, (_, _, c) in zip(coefficients, self._solve(w), strict=True):
+            total[: len(c)] += coefficient * c
+        total *= np.sqrt(self._graph.n)
+        on_modes = self._modes.vectors[:, : len(total) - 1] @ total[1:]
+        return np.asarray(np.outer(self._graph.v0, total[0]) + on_modes)
+
+    def _solve(self, w: Array) -> Iterator[tuple[Array, Array, Array]]:
+        """Yield X, ``(X' W X + P)^-1`` and c of every regression."""
+        weighted = self._X * w[:, None]
+        squares, products = weighted.T @ self._X, weighted.T @ self._T
+        penalty = np.full(len(squares), _SHRINKAGE)
+        penalty[0] = _CONSTANT_SHRINKAGE * len(w)
+        squares += np.diag(penalty)
+        for q, _, _ in self.members:
+            inverse = sla.inv(squares[: q + 1, : q + 1])
+            yield self._X[:, : q + 1], inverse, inverse @ products[: q + 1]
+
+
+Regressions = KernelRidges | ModeRidges

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.asked import Model
-from robustgc.audit import Judgement, LabelIssues, judgement, label_issues
+from robustgc.audit import ComponentIssues, LabelIssues, component_issues, label_issues
 from robustgc.engines import Attempt, Options
 from robustgc.graph import SMALL
 from robustgc.labels import Labels, encode
@@ -24,7 +24,7 @@ from robustgc.mpi.small import answer_apart
 from robustgc.mpi.spread_graph import Arrays, Keeper, SpreadGraph, made
 from robustgc.mpi.world import library, slepc, together, total
 from robustgc.outcome import NotConvergedError
-from robustgc.task import Given, Piece, Task
+from robustgc.task import Piece, Task
 from robustgc.transduction import (
     DECIDED,
     ISOLATED,
@@ -55,12 +55,12 @@ class Fitted:
     share: Share
     labels: Labels
     answer: Transduction
-    _judge: Callable[[], LabelIssues]
+    _issues: Callable[[], LabelIssues]
 
     @cached_property
     def issues(self) -> LabelIssues:
         """Every given label with its suspicion, on every rank; all ranks ask for it together."""
-        return self._judge()
+        return self._issues()
 
     @cached_property
     def spread(self) -> float:
@@ -159,7 +159,7 @@ class _Fit:
         self.certificates: dict[int, Certificate] = {}
         self.constants: dict[int, Array] = {}
         self.solved: list[Piece] = []  # by all ranks
-        self.judged: list[Callable[[], Judgement]] = []  # by this one
+        self.apart: list[Callable[[], ComponentIssues]] = []  # by this one
 
     def run(self) -> Fitted:
         sizes = self.whole.at(self.pieces.size, self.nodes)
@@ -195,9 +195,10 @@ class _Fit:
         """Answer one component by all ranks; where that fails, a small enough one by one rank."""
         graph, rows, places = self._graph(c)
         chosen = self.of_labels == c
-        given = Given(places, self.nodes[chosen], self.given.codes[chosen], self.sizes[chosen])
+        codes, sizes = self.given.codes[chosen], self.sizes[chosen]
+        problem = self.task.problem(graph, places, self.nodes[chosen], codes, sizes)
         try:
-            piece = self.task.answer(graph, self.Y[rows], given, self.psd, self.options)
+            piece = self.task.answer(problem, self.Y[rows], self.psd, self.options)
         except NotConvergedError as failure:
             if graph.n > MEDIUM:
                 raise
@@ -239,15 +240,12 @@ class _Fit:
             return
         apart = answer_apart(self, chosen, tried)
         self.certificates |= apart.certificates
-        self.judged += apart.judged
+        self.apart += apart.issues
         self._write(apart.rows, apart.f, apart.codes)
 
     def _issues(self) -> LabelIssues:
-        found = [
-            judgement(self.task.ruling(piece, self.options), piece.labelled, piece.classes)
-            for piece in self.solved
-        ]
-        mine = [judge() for judge in self.judged]
+        found = [component_issues(self.task.fit(piece, self.options)) for piece in self.solved]
+        mine = [issues() for issues in self.apart]
         for others in self.share.comm.allgather(mine):
             found += others
         return label_issues(found, self.nodes, self.given.codes, self.given.classes)

@@ -8,12 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc.audit import Judgement, judgement
+from robustgc.audit import ComponentIssues, component_issues
 from robustgc.engines import Attempt
 from robustgc.graph import Graph
 from robustgc.mpi.routing import owners, send
 from robustgc.mpi.world import together
-from robustgc.task import Given, Piece
+from robustgc.task import Piece
 from robustgc.transduction import ROUNDING, Certificate, answered
 from robustgc.weights import Array
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Apart:
-    """Answers of own rows, certificates of all, and the judgements of those answered here."""
+    """Answers of own rows, certificates of all, and the issues of those answered here."""
 
     rows: NDArray[np.int64]
     f: Array
     codes: NDArray[np.int64]
     certificates: dict[int, Certificate]
-    judged: list[Callable[[], Judgement]]
+    issues: list[Callable[[], ComponentIssues]]
 
 
 def answer_apart(fit: "_Fit", chosen: list[int], tried: Attempt | None) -> Apart:
@@ -44,14 +44,14 @@ def answer_apart(fit: "_Fit", chosen: list[int], tried: Attempt | None) -> Apart
     """
     comm, found = fit.share.comm, []
     certificates: dict[int, Certificate] = {}
-    judged: list[Callable[[], Judgement]] = []
+    issues: list[Callable[[], ComponentIssues]] = []
     pieces = _gathered(fit, np.array(chosen))
     with together(comm):
         for c, nodes, graph in pieces:
             piece, f, codes = _answered(fit, c, nodes, graph)
             history = (*([tried] if tried else []), *piece.certificate.history)
             certificates[c] = replace(piece.certificate, history=history)
-            judged.append(_judge(fit, piece))
+            issues.append(_issues(fit, piece))
             found.append((nodes, f, codes))
     nodes = np.concatenate([np.empty(0, dtype=np.int64), *(x[0] for x in found)])
     f = np.concatenate([np.empty((0, fit.Y.shape[1])), *(x[1] for x in found)])
@@ -60,11 +60,11 @@ def answer_apart(fit: "_Fit", chosen: list[int], tried: Attempt | None) -> Apart
     nodes, f, codes, _ = send(comm, home, nodes, f, codes)
     for others in comm.allgather(certificates):
         certificates |= others
-    return Apart(nodes - fit.share.first, f, codes, certificates, judged)
+    return Apart(nodes - fit.share.first, f, codes, certificates, issues)
 
 
-def _judge(fit: "_Fit", piece: Piece) -> Callable[[], Judgement]:
-    return lambda: judgement(fit.task.ruling(piece, fit.options), piece.labelled, piece.classes)
+def _issues(fit: "_Fit", piece: Piece) -> Callable[[], ComponentIssues]:
+    return lambda: component_issues(fit.task.fit(piece, fit.options))
 
 
 def _answered(
@@ -76,8 +76,8 @@ def _answered(
     codes = np.full(graph.n, -1, dtype=np.int64)
     codes[places] = here
     Y = replace(fit.given, codes=codes).columns()
-    given = Given(places, fit.nodes[labelled], here, fit.sizes[labelled])
-    piece = fit.task.answer(graph, Y, given, fit.psd, fit.options)
+    problem = fit.task.problem(graph, places, fit.nodes[labelled], here, fit.sizes[labelled])
+    piece = fit.task.answer(problem, Y, fit.psd, fit.options)
     return piece, *answered(graph, piece.solution, np.unique(here), False, ROUNDING)
 
 

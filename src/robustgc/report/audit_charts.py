@@ -95,7 +95,7 @@ def choice(findings: Findings) -> str:
     if best is not None:
         text += (
             f"The choice has {_model(best)}: {100 * best.accuracy:.0f} % of the labels given back, "
-            f"{100 * best.weight:.0f} % of the weight in the committee."
+            f"{100 * best.weight:.0f} % of the weight in the ensemble."
         )
     etas: list[float | None] = [*sorted({c.eta for c in found if c.lifted and c.eta})]
     etas += [] if all(c.lifted for c in found) else [None]
@@ -171,8 +171,8 @@ def _weights(found: Sequence[Candidate], etas: Sequence[float | None]) -> str:
         for (at, _), share in zip(_ticks(etas), shares, strict=True)
     )
     y = [(100 * v / top, f"{100 * v:.0f} %") for v in steps(0, top, 3)]
-    label = "Share of the committee's weight by eta"
-    chart = plot(label, inside, _ticks(etas), y, "eta; weight in the committee, in %")
+    label = "Share of the ensemble's weight by eta"
+    chart = plot(label, inside, _ticks(etas), y, "eta; weight in the ensemble, in %")
     return chart.replace('class="plot"', 'class="plot low"', 1)
 
 

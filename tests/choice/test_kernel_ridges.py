@@ -5,13 +5,12 @@ import pytest
 
 import lifting
 from robustgc import Graph, RobustGC
-from robustgc.choice.kernels import HeldOut
-from robustgc.choice.problem import votes
-from robustgc.choice.ridges import Ridges
+from robustgc.choice.kernels import LabelFilters
+from robustgc.choice.ridges import KernelRidges
 from robustgc.engines import Options
 from robustgc.lifted import Filters, Modes, find_modes
 
-MODELS = [(1, 0.5), (2, 0.9), (3, 0.99)]
+MODELS = [(1, 0.5), (2, 0.99), (3, 0.99)]
 RIDGES = (1.0, 0.1)
 
 
@@ -26,16 +25,15 @@ def case(seed, known=None, sizes=(30, 20, 12)):
         modes = Modes(whole.values[:known], whole.vectors[:, :known], 0.0, "dense", "")
     gammas = [eta * modes.values[q - 1] for q, eta in MODELS]
     filters = Filters(graph, modes, [q for q, _ in MODELS], gammas, Options(dtype="float64"))
-    units = np.array([(1 - eta) / eta for _, eta in MODELS])
-    heldout = HeldOut(graph, filters, units, nodes, np.zeros(3), 1e-10)
-    ridges = Ridges(heldout, range(3), y[nodes], 3, votes(graph, nodes))
-    return graph, whole, nodes, y[nodes], ridges
+    label_filters = LabelFilters(filters, [eta for _, eta in MODELS], nodes, 1e-10)
+    problem = lifting.problem(graph, y)
+    return problem, whole, KernelRidges(problem, label_filters)
 
 
-def by_hand(graph, modes, nodes, codes, weight, keep):
+def by_hand(problem, modes, weight, keep):
     """``K[:, L] (K_LL + s S)^-1 Y`` of every ridge from some labels, at all nodes and labels."""
-    own = votes(graph, nodes)
-    Y = np.eye(3)[codes]
+    graph, nodes, own = problem.graph, problem.nodes, problem.degree_weights()
+    Y = problem.one_hot
     Y = Y - weight @ Y / weight.sum()
     V = np.column_stack([graph.v0, modes.vectors])
     for q, eta in MODELS:
@@ -54,25 +52,25 @@ def by_hand(graph, modes, nodes, codes, weight, keep):
 @pytest.mark.parametrize("known", [None, 5])
 @pytest.mark.parametrize("seed", [3701, 3709])
 def test_every_label_left_out(seed, known):
-    graph, modes, nodes, codes, ridges = case(seed, known)
-    weight = np.random.default_rng(seed).uniform(0.5, 2.0, len(nodes))
-    everyone = np.arange(len(nodes))
-    whole = by_hand(graph, modes, nodes, codes, weight, everyone)
+    problem, modes, ridges = case(seed, known)
+    weight = np.random.default_rng(seed).uniform(0.5, 2.0, len(problem.nodes))
+    everyone = np.arange(len(problem.nodes))
+    whole = by_hand(problem, modes, weight, everyone)
     for seen, (_, expected) in zip(ridges.at_labels(weight), whole, strict=True):
         np.testing.assert_allclose(seen, expected, atol=1e-6)
     for i in everyone:
-        rest = by_hand(graph, modes, nodes, codes, weight, np.delete(everyone, i))
+        rest = by_hand(problem, modes, weight, np.delete(everyone, i))
         for unseen, (_, expected) in zip(ridges.leave_one_out(weight), rest, strict=True):
             np.testing.assert_allclose(unseen[i], expected[i], atol=1e-6)
 
 
 def test_the_sum_at_all_nodes_with_all_modes():
-    graph, modes, nodes, codes, ridges = case(3719)
-    weight, shares = np.ones(len(nodes)), np.array([0.2, 0.0, 1.5, 0.3, 0.0, 1.0])
+    problem, modes, ridges = case(3719)
+    weight, shares = np.ones(len(problem.nodes)), np.array([0.2, 0.0, 1.5, 0.3, 0.0, 1.0])
     expected = sum(
         share * f
         for share, (f, _) in zip(
-            shares, by_hand(graph, modes, nodes, codes, weight, np.arange(len(nodes))), strict=True
+            shares, by_hand(problem, modes, weight, np.arange(len(problem.nodes))), strict=True
         )
     )
     np.testing.assert_allclose(ridges.answer(weight, shares, 1e-10), expected, atol=1e-9)
@@ -80,9 +78,9 @@ def test_the_sum_at_all_nodes_with_all_modes():
 
 def test_off_the_known_modes_one_filter_stands_for_all():
     """Exact for one kernel; for several the sum is near, and classes are the same where clear."""
-    graph, modes, nodes, codes, ridges = case(3727, known=6)
-    weight, everyone = np.ones(len(nodes)), np.arange(len(nodes))
-    answers = [f for f, _ in by_hand(graph, modes, nodes, codes, weight, everyone)]
+    problem, modes, ridges = case(3727, known=6)
+    weight, everyone = np.ones(len(problem.nodes)), np.arange(len(problem.nodes))
+    answers = [f for f, _ in by_hand(problem, modes, weight, everyone)]
     one = np.array([0.0, 0.0, 0.7, 0.4, 0.0, 0.0])
     exact = 0.7 * answers[2] + 0.4 * answers[3]
     np.testing.assert_allclose(ridges.answer(weight, one, 1e-10), exact, atol=1e-7)
