@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import robustgc
@@ -45,6 +46,18 @@ def test_every_module_imports_only_from_lower_layers():
         for name in imported(path):
             same_package = name == layer and path.parent != ROOT
             assert same_package or ORDER.index(name) < ORDER.index(layer), f"{path}: {name}"
+
+
+def test_the_files_of_choice_do_not_import_each_other_in_a_circle():
+    files = {path.stem: path for path in (ROOT / "choice").glob("*.py")}
+    uses = {name: set() for name in files}
+    for name, path in files.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module == "robustgc.choice":
+                uses[name] |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module.startswith("robustgc.choice."):
+                uses[name].add(node.module.removeprefix("robustgc.choice."))
+    assert len(list(TopologicalSorter(uses).static_order())) == len(files)
 
 
 def test_import_loads_neither_pictures_nor_command_line_nor_server():

@@ -11,7 +11,7 @@ from robustgc.choice.fit import ComponentFit
 from robustgc.weights import Array
 
 LIKELY = 0.9  # a suspicion that is worth a word
-_WITNESSES = 3
+_EVIDENCE = 3  # labels that speak against one
 _PRINTED = 20  # rows of a table that is printed
 _WIDE = (8, 12, 12, 9, 8, 0)  # least widths of its columns
 _EXPLAINED = 2**22  # values of the columns that evidence may take where it takes a solve
@@ -264,6 +264,6 @@ def _evidence(fit: ComponentFit) -> dict[int, NDArray[Any]]:
     found = {}
     for k, row in zip(doubted, influence, strict=True):
         against = np.where(problem.codes == problem.codes[k], -np.inf, row)
-        order = np.argsort(-against, kind="stable")[:_WITNESSES]
+        order = np.argsort(-against, kind="stable")[:_EVIDENCE]
         found[int(k)] = order[against[order] > 0]
     return found

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from robustgc.asked import Model
 from robustgc.audit import LabelIssues, component_issues, label_issues
-from robustgc.choice.fit import ComponentFit, fit_component, weigh_again
+from robustgc.choice.fit import ComponentFit, fit_component, weigh
 from robustgc.choice.problem import Problem
 from robustgc.complement import Complement
 from robustgc.cost import ENSEMBLE, refuse_if_too_large
@@ -213,7 +213,7 @@ class Task:
         """Return the fit of a component whose candidates were weighed by its labels."""
         if piece.fit is None:
             return fit_component(piece.problem, options)
-        return piece.fit if piece.fit.is_weighed else weigh_again(piece.fit, options)
+        return piece.fit if piece.fit.is_weighed else weigh(piece.problem, options, piece.fit)
 
 
 def _since(start: float) -> float:

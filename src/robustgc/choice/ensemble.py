@@ -22,7 +22,7 @@ from robustgc.choice.values import LabelValues
 from robustgc.weights import Array
 
 # By trials on drawn graphs and public data, docs/decisions.md; the last by the size of the cache.
-_POWER = 0.3  # of the likelihood: neighbouring labels are not independent witnesses
+_POWER = 0.3  # of the likelihood: neighbouring labels are not independent
 ROUNDS = 3  # in which candidates are weighed; between two of them labels are
 _NEGLIGIBLE = 1e-3  # of the largest weight: a lighter candidate is not scored again
 _DROPPED = 0.01  # of the largest weight: a lighter candidate is not worth a solve

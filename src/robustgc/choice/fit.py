@@ -20,7 +20,7 @@ _SINGLE = 10_000  # nodes from which candidates are weighed in single precision 
 _TOL = (1e-6, 1e-4)  # of an answer whose modes are chosen: up to so many nodes, and above
 _COARSE_TOL = (1e-3, 1e-6)  # of leave-one-out answers: where there is a choice, and where not
 _CHANGE_TOL = 1e-2  # of the difference that changed labels make, at most
-_LOCAL_DEGREE_LIMIT = 1.0  # the end of a whisker is no witness
+_LOCAL_DEGREE_LIMIT = 1.0  # the end of a whisker tells no more than others
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class ComponentFit:
 
 def fit_component(problem: Problem, options: Options) -> ComponentFit:
     """Weigh the candidates, then answer for all nodes."""
-    fit = _weighed(problem, options, None)
+    fit = weigh(problem, options)
     how, filters = fit.ensemble.combination, fit.label_filters.filters
     Y = problem.columns(fit.column_weights)
     alone = np.zeros(len(filters.gammas))  # the heaviest filter, of which a residual is measured
@@ -139,13 +139,11 @@ def fit_component(problem: Problem, options: Options) -> ComponentFit:
     return replace(fit, filter_sums=sums[:2], residual=residual, n_iter=steps)._with_regressions()
 
 
-def weigh_again(fit: ComponentFit, options: Options) -> ComponentFit:
-    """Weigh the candidates by the labels of a fit; its answer is not computed."""
-    return _weighed(fit.problem, options, fit)
+def weigh(problem: Problem, options: Options, before: ComponentFit | None = None) -> ComponentFit:
+    """Weigh the candidates by the labels, without an answer for all nodes.
 
-
-def _weighed(problem: Problem, options: Options, before: ComponentFit | None) -> ComponentFit:
-    """Weigh the candidates, with the modes and kernels of an earlier fit if there is one."""
+    An earlier fit of nearly the same labels lends its modes and kernels.
+    """
     graph, options = problem.graph, _weighing_options(problem, options)
     modes = _modes(problem, options) if before is None else before.modes
     local = candidates.localised(problem, modes.vectors)

@@ -12,7 +12,7 @@ from robustgc.asked import Model
 from robustgc.graph import Graph
 from robustgc.weights import Array
 
-DEGREE_LIMIT = 2.0  # a node of few neighbours is no better a witness than others
+DEGREE_LIMIT = 2.0  # a node of few neighbours tells no more than others
 
 
 @dataclass(frozen=True)
