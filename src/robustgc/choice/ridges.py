@@ -46,9 +46,7 @@ class KernelRidges:
         self._problem, self._label_filters = problem, label_filters
         self._which = np.flatnonzero(np.isin(label_filters.etas, _ETAS))
         self.members: tuple[Regression, ...] = tuple(
-            (int(label_filters.filters.n_modes[k]), float(label_filters.etas[k]), s)
-            for k in self._which
-            for s in _RIDGES
+            (*label_filters.pairs[k], s) for k in self._which for s in _RIDGES
         )
         self._degree_weights = problem.degree_weights()
         # The constant v0 counts as a lifted mode.

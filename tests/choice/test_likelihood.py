@@ -1,0 +1,79 @@
+"""The noise model: by its formulas, label by label."""
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from robustgc.choice import likelihood
+
+
+def drawn(seed, n_candidates=3, n_labels=12, n_classes=4):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, n_classes, n_labels)
+    S = rng.standard_normal((n_candidates, n_labels, n_classes))
+    S[0, np.arange(n_labels), codes] += 3.0
+    return S, codes
+
+
+def terms(S, codes, tau, eps):
+    """Log-likelihood of every label."""
+    p = softmax(tau * S, axis=1)[np.arange(len(codes)), codes]
+    return np.log((1 - eps) * p + eps / S.shape[1])
+
+
+@pytest.mark.parametrize("seed", [4001, 4003])
+def test_the_fitted_model_is_the_best_of_its_grid(seed):
+    S, codes = drawn(seed)
+    found, tau, noise = likelihood.fit_noise_model(S, codes)
+    for k, values in enumerate(S):
+        np.testing.assert_allclose(found[k], terms(values, codes, tau[k], noise[k]), rtol=1e-10)
+        best = found[k].sum() - likelihood._TAU_PENALTY * tau[k]
+        for t in likelihood._TAUS:
+            for eps in likelihood._NOISE:
+                other = terms(values, codes, t, eps).sum() - likelihood._TAU_PENALTY * t
+                assert other <= best + 1e-9
+    assert tau[0] > tau[1:].max()
+
+
+def test_the_largest_tau_costs_no_more_than_the_slack():
+    S, codes = drawn(4007)
+    tau, noise = likelihood.fit_largest_tau(S, codes)
+    for k, values in enumerate(S):
+        grid = {
+            t: max(terms(values, codes, t, eps).sum() for eps in likelihood._FINE_NOISE)
+            for t in likelihood._TAUS
+        }
+        allowed = [t for t in grid if grid[t] >= max(grid.values()) - likelihood._SLACK]
+        assert tau[k] == max(allowed)
+        assert terms(values, codes, tau[k], noise[k]).sum() == pytest.approx(grid[tau[k]])
+
+
+def test_the_posterior_is_that_of_bayes():
+    S, codes = drawn(4013, 1)
+    p, eps, K = likelihood.softmax(S[0]), 0.3, S.shape[2]
+    for i, posterior in enumerate(likelihood.label_posterior(p, codes, eps)):
+        given = [p[i, c] * ((1 - eps) * (c == codes[i]) + eps / K) for c in range(K)]
+        assert posterior == pytest.approx(given[codes[i]] / sum(given))
+
+
+def test_standardised_values_have_unit_size_and_no_common_part():
+    S, _ = drawn(4019)
+    mass = np.random.default_rng(4021).uniform(1.0, 5.0, S.shape[1:])
+    balanced = np.array([True, False, False])
+    F = 1e-3 * S + 7.0
+    found, size = likelihood.standardise(F, mass, balanced, 1e-12)
+    np.testing.assert_allclose(found.sum(axis=2), 0.0, atol=1e-8)
+    np.testing.assert_allclose((found**2).mean(axis=(1, 2)), 1.0)
+    centred = F[1] - F[1].mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(found[1] * size[1], centred, atol=1e-12)
+    per_mass = F[0] / mass
+    np.testing.assert_allclose(np.argsort(found[0], axis=1), np.argsort(per_mass, axis=1))
+
+
+def test_a_class_without_a_label_and_values_of_rounding():
+    F, mass = np.ones((2, 3, 2)) * 1e-14, np.array([[2.0, 0.0], [2.0, 1.0], [1.0, 1.0]])
+    F[1] = [[1.0, 5.0], [2.0, 1.0], [0.0, 3.0]]
+    found, _ = likelihood.standardise(F, mass, np.array([False, False]), 1e-10)
+    assert (found[:, 0, 1] == -np.inf).all()
+    np.testing.assert_array_equal(found[0, 1:], 0.0)
+    assert found[1, 1, 0] > found[1, 1, 1]
