@@ -17,6 +17,7 @@ from robustgc.solve import relative_residual
 from robustgc.weights import Array
 
 _WORK = 6e10  # multiplications in a band; an ordering by degrees takes a small part of them
+_HUB = 2_000  # neighbours of a node at which an ordering by degrees takes long
 _ENTRY = 24  # bytes of an entry in both factors
 _SOLVES = 6  # with the same factors
 
@@ -27,6 +28,8 @@ def fill_little(graph: Graph) -> bool:
     if near_tree(graph):
         return True
     if not possible(graph) or graph.spread is not None:
+        return False
+    if np.diff(graph.W.indptr).max() > _HUB:
         return False
     band = bandwidth(graph)
     return graph.n * band**2 <= _WORK and graph.n * band * _ENTRY <= graph.available() / 3
