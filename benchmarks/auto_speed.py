@@ -95,11 +95,7 @@ def hard() -> Iterator[Problem]:
     rng, K = np.random.default_rng(SEED), 20
     i = np.arange(200_000 - 1)
     yield "path", of_edges(200_000, i, i + 1), np.arange(200_000) * K // 200_000
-    side = 450
-    grid = np.arange(side * side).reshape(side, side)
-    across, down = (grid[:, :-1], grid[:, 1:]), (grid[:-1], grid[1:])
-    i, j = (np.concatenate([a.ravel(), b.ravel()]) for a, b in zip(across, down, strict=True))
-    yield "grid", of_edges(side**2, i, j), np.arange(side**2) * K // side**2
+    yield lattice("grid", (450, 450), K)
     for d in (2, 8):
         n = 60_000
         c = rng.integers(0, K, n)
@@ -119,6 +115,53 @@ def hard() -> Iterator[Problem]:
     n = 300_000
     parent = (rng.random(n - 1) * np.arange(1, n)).astype(int)
     yield "random tree", of_edges(n, parent, np.arange(1, n)), _below(parent, K)
+    yield from with_loops(rng, parent, K)
+    yield from wide(rng, K)
+
+
+def with_loops(rng: np.random.Generator, parent: NDArray[np.int64], K: int) -> Iterator[Problem]:
+    """Draw trees with some edges more: they crowd the first modes, or give a hub loops."""
+    n = len(parent) + 1
+    for extra in (1_000, 4_000, 25_000, 100_000):
+        i, j = rng.integers(0, n, (2, extra))
+        W = of_edges(n, np.concatenate([parent, i]), np.concatenate([np.arange(1, n), j]))
+        yield f"random tree and {extra:,} edges", W, _below(parent, K)
+    n = 400_000
+    i, j = rng.integers(1, n, (2, 100))
+    W = of_edges(n, np.append(np.zeros(n - 1, int), i), np.append(np.arange(1, n), j))
+    yield "hub with 100 loops", W, rng.integers(0, K, n)
+
+
+def wide(rng: np.random.Generator, K: int) -> Iterator[Problem]:
+    """Draw what has wide layers: factors fill in, and modes may crowd."""
+    yield lattice("torus", (450, 450), K, around=True)
+    yield lattice("3-D grid", (55, 55, 55), K)
+    n = 90_000
+    c = rng.integers(0, K, n)
+    X = 1.5 * rng.standard_normal((K, 3))[c] + rng.standard_normal((n, 3))
+    near = kneighbors_graph(X, 8).tocoo()
+    yield "neighbours, 3-D", *largest(of_edges(n, near.row, near.col), c)
+    n = 160_000
+    i = np.tile(np.arange(n), 3)
+    j = (i + np.repeat([1, 2, 3], n)) % n
+    far = rng.random(3 * n) < 0.01
+    j[far] = rng.integers(0, n, far.sum())
+    yield "small world", *largest(of_edges(n, i, j), np.arange(n) * K // n)
+    n = 300_000
+    i, j = (np.concatenate([rng.permutation(n), rng.permutation(n)[: n // 2]]) for _ in range(2))
+    yield "random, degree 3", *largest(of_edges(n, i, j), rng.integers(0, K, n))
+
+
+def lattice(name: str, shape: tuple[int, ...], K: int, *, around: bool = False) -> Problem:
+    """Join neighbours of a lattice, with `around` also its ends; classes are slabs."""
+    nodes, n = np.arange(np.prod(shape)).reshape(shape), int(np.prod(shape))
+    i, j = [], []
+    for axis, size in enumerate(shape):
+        following = np.roll(nodes, -1, axis)
+        inside = np.arange(size if around else size - 1)
+        i.append(np.take(nodes, inside, axis).ravel())
+        j.append(np.take(following, inside, axis).ravel())
+    return name, of_edges(n, np.concatenate(i), np.concatenate(j)), np.arange(n) * K // n
 
 
 def _below(parent: NDArray[np.int64], K: int) -> NDArray[np.int64]:

@@ -120,3 +120,11 @@ def test_the_default_on_a_large_tree(name):
     assert clf.solver_.startswith("factors")
     assert clf.residual_ < 1e-3
     assert np.mean(clf.transduction_ == truth) > 0.9
+
+
+def test_a_hub_that_is_no_tree_is_left_to_products():
+    n = 40_000
+    rim = np.arange(1, n)
+    i, j = np.r_[np.zeros(n - 1, dtype=int), rim], np.r_[rim, np.roll(rim, -1)]
+    W = sp.coo_array((np.ones(len(i)), (i, j)), shape=(n, n))
+    assert not factors.fill_little(Graph._trusted(sp.csr_array(W + W.T)))

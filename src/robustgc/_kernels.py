@@ -249,3 +249,28 @@ def components(indptr: Any, indices: Any, data: Any, root: Any, least: float, nu
         else:
             number[i] = number[number[i]]
     return found
+
+
+@compiled
+def leaves(indptr: Any, indices: Any, order: Any) -> int:
+    """Store the nodes of branches, each before the one that it hangs on; return how many."""
+    n, found, done = len(indptr) - 1, 0, 0
+    left = np.zeros(n, np.int64)  # neighbours that are not stored yet
+    for i in range(n):
+        for p in range(indptr[i], indptr[i + 1]):
+            left[i] += indices[p] != i
+        if left[i] == 1:
+            order[found] = i
+            found += 1
+    while done < found:
+        i = order[done]
+        done += 1
+        left[i] = 0
+        for p in range(indptr[i], indptr[i + 1]):
+            j = indices[p]
+            if left[j] > 0 and j != i:
+                left[j] -= 1
+                if left[j] == 1:
+                    order[found] = j
+                    found += 1
+    return found

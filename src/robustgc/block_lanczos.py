@@ -14,6 +14,7 @@ import scipy.linalg as sla
 from numpy.typing import NDArray
 
 from robustgc import parallel
+from robustgc.crowded import COLUMNS, filtered_modes
 from robustgc.graph import Graph
 from robustgc.multigrid import operator
 from robustgc.outcome import Apply, NotConvergedError, Watch, nobody
@@ -23,10 +24,11 @@ BLOCK = 4  # columns of a product: equal eigenvalues up to that often are told a
 _SEED = 20180521
 _CLEAR = {8: 1e-5, 4: 1e-4}  # residual of a mode relative to its eigenvalue, by bytes of a number
 _LEAST = {8: 1e-6, 4: 1e-3}  # an eigenvalue below is not resolved by products with L_N
-_HARD = 1e-3  # where lambda_1 is below that after some products, multigrid is the better bet
+_HARD, _BULK = 1e-3, 1e-2  # lambda_1 below is better left to multigrid; the same if modes crowd
 _PROBE = 30
 _LARGE = 30_000  # nodes; on smaller graphs twice as many products are tried
-_MOST = 400  # products
+_MOST, _WORK = 400, 1.2e9  # products, and the values that they may touch: some seconds
+_CLOSE = 10.0  # times that residual of modes that crowd
 _GAP = 1.2  # a next eigenvalue that much larger: modes below it stand clear
 
 
@@ -72,6 +74,8 @@ def first_modes(
     """
     space = Space(graph, first_block(graph, start), count, dtype)
     clear = _CLEAR[space.dtype.itemsize] if residual is None else residual
+    most = int(np.clip(_WORK / space.work, 2 * _PROBE, _MOST))
+    crowded = residual is None and graph.spread is None and most // 2 < 2 * _PROBE
     found, last, check, before = 0, 0, 3, (0, 0.0)
     while True:
         space.extend()
@@ -96,8 +100,12 @@ def first_modes(
         wait = behind / pace if pace > 0 else 0.0
         before = (done, behind)
         stalled = found and done + wait > 1.3 * last + 6
-        if found >= count or stalled or done >= _MOST or space.exhausted:
+        if found >= count or stalled or done >= most or space.exhausted:
             break
+        if crowded and not found and done >= most // 2:
+            if theta[0] < _BULK:
+                break
+            return _crowded(space, theta, S, _CLOSE * clear, watch)
         if done >= (_PROBE if graph.n > _LARGE else 2 * _PROBE) and not found and theta[0] < _HARD:
             break
         if space.full:
@@ -113,6 +121,20 @@ def first_modes(
     if known < found:
         return FirstModes(values[:known], vectors[:, :known], float(values[known - 1]), done)
     return FirstModes(values, vectors, max(float(values[-1]), 0.98 * float(following)), done)
+
+
+def _crowded(space: "Space", theta: Array, S: Array, residual: float, watch: Watch) -> FirstModes:
+    """Return the first modes where none stands clear, from the first Ritz vectors."""
+    start, cut = space.vectors(S[:, :COLUMNS]), float(theta[COLUMNS])
+    dtype = str(space.dtype)
+    values, X, rest, steps = filtered_modes(space.graph, start, cut, residual, dtype, watch)
+    open_ = np.flatnonzero(rest > residual)
+    found = min(int(open_[0]) if open_.size else len(rest), space.count)
+    known = told_apart(values[:found])
+    beyond = values[known - 1]
+    if known < len(rest):
+        beyond = max(beyond, 0.98 * (1 - rest[known]) * values[known])
+    return FirstModes(values[:known], X[:, :known], float(beyond), space.products + steps)
 
 
 def told_apart(values: Array, copies: int = BLOCK) -> int:
@@ -169,6 +191,11 @@ class Space:
     def full(self) -> bool:
         """Whether no further block fits."""
         return self._size + 2 * self._block > self._most
+
+    @property
+    def work(self) -> int:
+        """Values that a product touches, about: most of them to keep the basis orthogonal."""
+        return self.graph.n * self._most + self.graph.entries * self._block
 
     def _orthogonal(self, X: NDArray[Any]) -> tuple[NDArray[Any], Array]:
         """Take v0 and the basis out of a block; return what was there of the basis.

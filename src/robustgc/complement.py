@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from robustgc import factors, multigrid, parallel
 from robustgc.graph import Graph
+from robustgc.numbering import numbered
 from robustgc.outcome import NotConvergedError, Solution, Watch, nobody
 from robustgc.solve import solve_shifted
 from robustgc.weights import Array, Operator
@@ -43,6 +44,8 @@ class Complement:
     def __init__(
         self, graph: Graph, vectors: Array, beyond: float, dtype: str, watch: Watch = nobody
     ) -> None:
+        self._numbering = numbered(graph)
+        graph, vectors = self._numbering.graph, self._numbering.to(vectors)
         self.graph, self.beyond, self.dtype = graph, beyond, np.dtype(dtype)
         self._watch = watch
         self._L = multigrid.operator(graph, dtype)
@@ -72,6 +75,7 @@ class Complement:
         elif degree > LIMIT:
             sums = self.mixed(B, gammas, mix, tol)[0]
             return np.stack([self.graph.at(x, nodes) for x in sums])
+        nodes, B = self._numbering.nodes(nodes), self._numbering.to(B)
         coefficients = mix @ self._coefficients(gammas, degree)
         found = np.empty((len(coefficients), len(nodes), B.shape[1]))
         nothing = np.empty((0, 0, 0), self.dtype)
@@ -93,7 +97,8 @@ class Complement:
         degree = self._degree(gammas, tol)
         stored = self.graph.spread is None and not isinstance(self.graph._whole, Operator)
         if degree > LIMIT and (multigrid.possible(self.graph) or (stored and degree > 20 * LIMIT)):
-            return self._by_multigrid(B, gammas, tol, mix)
+            found, residual, steps = self._by_multigrid(self._numbering.to(B), gammas, tol, mix)
+            return np.stack([self._numbering.back(x) for x in found]), residual, steps
         if degree > 20 * LIMIT:
             raise NotConvergedError(
                 f"{degree} products would be needed off the first modes, where the spectrum begins "
@@ -101,13 +106,13 @@ class Complement:
                 "modes, or use affinity='knn', landmarks= or another sigma."
             )
         shares = mix @ self._coefficients(gammas, degree)
-        found = np.empty((len(mix), *B.shape))
+        B, found = self._numbering.to(B), np.empty((len(mix), *B.shape))
         with parallel.single_blas:
             for part in self._blocks(B.shape[1]):
                 sums = np.zeros((len(mix), *B[:, part].shape), self.dtype)
                 deque(self._recurrence(B[:, part], shares, sums), maxlen=0)
                 for k, total in enumerate(sums):
-                    found[k, :, part] = self._project(total)
+                    found[k, :, part] = self._numbering.back(self._project(total))
         return found, self._bound(gammas, degree), degree
 
     def _blocks(self, columns: int) -> list[slice]:

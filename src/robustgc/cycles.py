@@ -24,6 +24,8 @@ from robustgc.outcome import NotConvergedError
 
 COARSE = 1000  # rows that a dense inverse may have
 _ALONE = Lock()
+_SEED = 20180521
+_WORTH = 0.1  # of the nodes that elimination takes out, at least
 _LOW = 1 / 6  # the share of the spectrum below is left to the coarse levels
 
 
@@ -50,6 +52,18 @@ class Level:
         return np.asarray(x + (z + beta * centre * p) / (centre - beta * centre))
 
 
+@dataclass(frozen=True)
+class Elimination:
+    """Nodes of one or two neighbours taken out by Gauss: exact, with nothing to smooth.
+
+    Aggregates have a hard time with long branches and chains, which are gone after a few of these.
+    """
+
+    P: CSR
+    R: CSR
+    inverse: NDArray[Any]  # of the diagonal where a node is taken out, else 0
+
+
 class Hierarchy:
     """Levels of smoothed aggregation for ``L_N``, with v0 as the near-null vector.
 
@@ -62,12 +76,16 @@ class Hierarchy:
     """
 
     def __init__(self, graph: Graph, dtype: Any = np.float32) -> None:
-        self.levels: list[Level] = []
+        self.levels: list[Level | Elimination] = []
         self._P: list[Any] = []
         A, b = graph.laplacian(), graph.v0
         top = 2.0  # of the Laplacian, scaled by its diagonal: exact for every graph
         with _undisturbed():
             while A.shape[0] > COARSE:
+                out = _apart(A)
+                if out.mean() > _WORTH:
+                    A, b = self._eliminate(A, b, out, dtype)  # a Laplacian still: top is 2
+                    continue
                 P, b_coarse = _prolongator(A, b, top)
                 if P.shape[1] > 0.8 * A.shape[0]:  # nothing more to put together
                     break
@@ -84,6 +102,26 @@ class Hierarchy:
         self._inverse = sla.pinvh(self.coarsest, rtol=1e-10)
         self.dtype = np.dtype(dtype)
 
+    def _eliminate(
+        self, A: Any, b: NDArray[Any], out: NDArray[np.bool_], dtype: Any
+    ) -> tuple[Any, NDArray[Any]]:
+        """Take nodes out; return the Schur complement and its null vector."""
+        inverse = np.where(out, 1.0 / A.diagonal(), 0.0)
+        kept = np.flatnonzero(~out)
+        to_kept = sp.csr_array(
+            (np.ones(len(kept)), (kept, np.arange(len(kept)))), shape=(len(out), len(kept))
+        )
+        P = sp.csr_array(to_kept - sp.diags_array(inverse) @ (A @ to_kept))
+        up, down = (_single(M, dtype) for M in (P, sp.csr_array(P.T)))
+        self.levels.append(Elimination(up, down, inverse.astype(dtype)[:, None]))
+        self._P.append(P)
+        S = sp.csr_array(to_kept.T @ (A @ P))
+        # The diagonal anew from its null vector: differences of weights far apart lose all digits.
+        S.setdiag(0.0)
+        S.eliminate_zeros()
+        b = b[kept]
+        return sp.csr_array(S + sp.diags_array(-(S @ b) / b)), b
+
     def __call__(self, r: NDArray[Any]) -> NDArray[Any]:
         """Apply one cycle to a vector or a block of columns."""
         columns = r.reshape(len(r), -1)
@@ -99,6 +137,9 @@ class Hierarchy:
         if depth == len(self.levels):
             return np.asarray(self._inverse @ b.astype(float), dtype=self.dtype)
         level = self.levels[depth]
+        if isinstance(level, Elimination):
+            rest = self._cycle(depth + 1, multiply(level.R, b))
+            return np.asarray(level.inverse * b + multiply(level.P, rest))
         x = level.smoothed(None, b)
         rest = multiply(level.R, b - multiply(level.A, x))
         x = x + multiply(level.P, self._cycle(depth + 1, rest))
@@ -124,11 +165,20 @@ def _undisturbed() -> Iterator[None]:
     with _ALONE, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its own dependencies
         state = np.random.get_state()  # noqa: NPY002
-        np.random.seed(20180521)  # noqa: NPY002
+        np.random.seed(_SEED)  # noqa: NPY002
         try:
             yield
         finally:
             np.random.set_state(state)  # noqa: NPY002
+
+
+def _apart(A: Any) -> NDArray[np.bool_]:
+    """Return nodes of at most two neighbours of which no two are joined."""
+    degree = np.diff(A.indptr) - 1
+    chance = np.random.default_rng(_SEED).permutation(len(degree)) + 1
+    chance[degree > 2] = 0
+    highest = np.maximum.reduceat(chance[A.indices], A.indptr[:-1])  # its own included
+    return np.asarray((degree <= 2) & (chance == highest))
 
 
 def _prolongator(A: Any, b: NDArray[Any], top: float) -> tuple[Any, NDArray[Any]]:

@@ -4,32 +4,22 @@ There a factorisation costs less than some cycles of multigrid, whatever the wei
 small lambda_1 is.
 """
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
-from scipy.sparse.csgraph import breadth_first_order, reverse_cuthill_mckee
-from scipy.sparse.linalg import splu
 
 from robustgc import parallel
 from robustgc.graph import Graph, per_graph
 from robustgc.multigrid import operator, possible
+from robustgc.numbering import bandwidth
+from robustgc.ordering import factorised, near_tree
 from robustgc.outcome import Apply, NotConvergedError, Solution
-from robustgc.solve import factorised, relative_residual
+from robustgc.solve import relative_residual
 from robustgc.weights import Array
 
-_LOOPS = 5_000  # edges more than a tree has: what is left without its branches is that small
 _WORK = 6e10  # multiplications in a band; an ordering by degrees takes a small part of them
+_HUB = 2_000  # neighbours of a node at which an ordering by degrees takes long
 _ENTRY = 24  # bytes of an entry in both factors
 _SOLVES = 6  # with the same factors
-
-
-@per_graph
-def near_tree(graph: Graph) -> bool:
-    """Whether there are hardly more edges than a tree has."""
-    here = possible(graph) and graph.spread is None
-    return here and graph.entries / 2 < graph.n + min(_LOOPS, graph.n // 100)
 
 
 @per_graph
@@ -39,10 +29,9 @@ def fill_little(graph: Graph) -> bool:
         return True
     if not possible(graph) or graph.spread is not None:
         return False
-    rows = sp.csr_matrix(graph.laplacian())
-    place = np.empty(graph.n, dtype=np.int64)
-    place[reverse_cuthill_mckee(rows, symmetric_mode=True)] = np.arange(graph.n)
-    band = float((place - np.minimum.reduceat(place[rows.indices], rows.indptr[:-1])).mean())
+    if np.diff(graph.W.indptr).max() > _HUB:
+        return False
+    band = bandwidth(graph)
     return graph.n * band**2 <= _WORK and graph.n * band * _ENTRY <= graph.available() / 3
 
 
@@ -52,34 +41,8 @@ def pseudo_inverse(graph: Graph) -> Apply:
     # One node held at 0 makes the matrix regular; off v0 nothing else changes.
     held = int(np.argmax(graph.v0))
     ground = sp.coo_array(([1.0], ([held], [held])), shape=(graph.n, graph.n))
-    solve = _factorised(graph, graph.laplacian() + ground)
+    solve = factorised(graph, graph.laplacian() + ground)
     return lambda X: graph.P0(solve(graph.P0(X)))
-
-
-def _factorised(graph: Graph, M: Any) -> Apply:
-    """Factorise; a tree from its leaves on, since an ordering by degrees takes minutes at a hub."""
-    if graph.entries // 2 >= graph.n:
-        return factorised(M)
-    order = _from_leaves(graph)
-    lu = splu(
-        sp.csc_array(M[order][:, order]),
-        permc_spec="NATURAL",
-        diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
-    )
-
-    def solve(b: Array) -> Array:
-        x = np.empty_like(b)
-        x[order] = lu.solve(b[order])
-        return x
-
-    return solve
-
-
-@per_graph
-def _from_leaves(graph: Graph) -> NDArray[Any]:
-    """Return the nodes of a tree, each before the one that it hangs on: nothing fills in."""
-    return np.asarray(breadth_first_order(graph.laplacian(), 0, directed=False)[0][::-1])
 
 
 def solved(graph: Graph, b: Array, gamma: float, tol: float, off: Array) -> Solution:
@@ -93,7 +56,7 @@ def solved(graph: Graph, b: Array, gamma: float, tol: float, off: Array) -> Solu
         The tolerance was not reached, or a mode below gamma is not among those left out.
     """
     L = operator(graph)
-    inverse = _factorised(graph, graph.laplacian() - gamma * sp.eye_array(graph.n, format="csr"))
+    inverse = factorised(graph, graph.laplacian() - gamma * sp.eye_array(graph.n, format="csr"))
 
     def project(x: Array) -> Array:
         return np.asarray(x - off @ (off.T @ x))

@@ -4,8 +4,9 @@ import numpy as np
 
 from robustgc import parallel
 from robustgc.block_lanczos import BLOCK, FirstModes, Space, first_block, told_apart
-from robustgc.factors import near_tree, pseudo_inverse
+from robustgc.factors import pseudo_inverse
 from robustgc.graph import Graph
+from robustgc.ordering import near_tree
 from robustgc.outcome import NotConvergedError, Watch, nobody
 from robustgc.weights import Array
 

@@ -16,8 +16,9 @@ from robustgc import inverse_lanczos, multigrid, parallel
 from robustgc.block_lanczos import Worth, first_modes, told_apart
 from robustgc.complement import Complement
 from robustgc.engines import Options, cure, precision, probe
-from robustgc.factors import fill_little, near_tree
+from robustgc.factors import fill_little
 from robustgc.graph import SMALL, Graph
+from robustgc.numbering import numbered
 from robustgc.outcome import NotConvergedError, NotConvexError, Solution, check_positive
 from robustgc.quoting import quoted
 from robustgc.ritz import leading
@@ -28,7 +29,7 @@ from robustgc.weights import Array, Operator
 WORST = 1e-3  # residual of modes of large graphs where nothing better was asked for
 TINY = 1e-6  # eigenvalues that products do not resolve
 _MOST_TINY = 64  # modes that are looked for because they are tiny
-MEDIUM = 30_000  # nodes up to which any number of modes is a matter of seconds
+MEDIUM = 30_000  # nodes up to which any number of modes takes seconds
 HUGE = 300_000  # nodes from which a pass over the vectors is what a step costs
 _AFFORDABLE = 4e6  # values of the modes that multigrid looks for, to weigh candidates
 _NEAR = 24  # degree of those by which witnesses are found, which are near
@@ -110,6 +111,12 @@ def _searched_modes(
     if graph.n <= SMALL and graph.spread is None:
         spectrum = full_spectrum(graph)
         return measured(graph, spectrum.values[1:], spectrum.vectors[:, 1:], "dense", "all modes")
+    near = numbered(graph)
+    if near.graph is not graph:
+        if worth is not None:
+            worth = worth[0], lambda vectors, ask=worth[1]: ask(near.back(vectors))
+        found = _searched_modes(near.graph, count, near.to(Y), options, exact, worth)
+        return replace(found, vectors=near.back(found.vectors))
     count = min(count, graph.n // 8)
     if exact and graph.n <= MEDIUM and not isinstance(graph._whole, Operator):
         for few in (count, 1):  # those of a hard graph may be too many to ask for
@@ -117,8 +124,7 @@ def _searched_modes(
                 return measured(graph, *_settled(graph, few))
             except NotConvergedError:
                 continue
-    watch = options.watching("modes")
-    if exact or graph.n <= MEDIUM or not near_tree(graph):
+    if exact or graph.n <= MEDIUM or not fill_little(graph):
         try:
             return _by_products(graph, count, Y, options, exact, worth)
         except NotConvergedError:
@@ -128,15 +134,15 @@ def _searched_modes(
     if not exact and options.tol is None:  # what takes some seconds
         count = max(3, min(count, int(_AFFORDABLE // graph.n)))
     if not exact and fill_little(graph):
-        first = inverse_lanczos.first_modes(graph, Y, count, pair, watch)
+        first = inverse_lanczos.first_modes(graph, Y, count, pair, options.watching("modes"))
         note = f"{len(first.values)} modes, {first.products} products with the inverse"
         modes = measured(graph, first.values, first.vectors, "factors", note)
         return replace(modes, beyond=first.beyond)
     some = max(1, min(count - 1, Y.shape[1]))
     needed = count if exact or options.tol is not None else some
+    watch = options.watching("modes")
     values, vectors, _, steps = multigrid.first_pairs(graph, pair, count, watch, needed)
-    count = min(count, len(values))
-    note = f"{count} modes, LOBPCG {steps} steps"
+    note = f"{min(count, len(values))} modes, LOBPCG {steps} steps"
     return measured(graph, values[:count], vectors[:, :count], "multigrid", note)
 
 
@@ -211,8 +217,7 @@ def lifted(graph: Graph, Y: Array, *, n_modes: int, gamma: float, tol: float) ->
     if not isinstance(n_modes, Integral) or not 1 <= n_modes < graph.n:
         raise ValueError(
             f"n_modes={quoted(n_modes)} is not allowed for a graph of {graph.n} nodes; it must be "
-            "a "
-            f"whole number from 1 to {graph.n - 1}."
+            f"a whole number from 1 to {graph.n - 1}."
         )
     options = Options(tol=tol, dtype="float64")
     modes = find_modes(graph, n_modes + 1, Y, options)

@@ -17,6 +17,7 @@ from robustgc.csr import CSR
 from robustgc.cycles import COARSE, Hierarchy
 from robustgc.graph import Graph, per_graph
 from robustgc.laplacian import Laplacian, laplacian_of
+from robustgc.ordering import factorised, near_tree
 from robustgc.outcome import (
     NotConvergedError,
     NotConvexError,
@@ -26,13 +27,13 @@ from robustgc.outcome import (
     Watch,
     nobody,
 )
-from robustgc.solve import conjugate_gradients, nearly_inverse, relative_residual
+from robustgc.solve import conjugate_gradients, relative_residual
 from robustgc.weights import Array
 
 _SEED = 20180521
 _STEPS = 100
-_NEAR_TREE = 2.2  # entries for each node; a tree has less than 2
 _ENOUGH = 10  # steps, where not all modes are needed
+_AHEAD = 100.0  # times the residual asked for that a mode may have halfway, to get there
 _LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
 
 
@@ -106,7 +107,7 @@ def operator(graph: Graph, dtype: str = "float64") -> Laplacian:
 @per_graph
 def hierarchy(graph: Graph) -> "Hierarchy | Factors":
     """Set up what nearly inverts ``L_N`` once: multigrid, or for a near-tree its factors."""
-    return Factors(graph) if graph.entries < _NEAR_TREE * graph.n else Hierarchy(graph)
+    return Factors(graph) if near_tree(graph) else Hierarchy(graph)
 
 
 class Factors:
@@ -116,7 +117,8 @@ class Factors:
     """
 
     def __init__(self, graph: Graph) -> None:
-        self._solve = nearly_inverse(graph, "normalized")
+        shift = 2e-8 * sp.eye_array(graph.n, format="csr")  # hardly more than nothing, off v0
+        self._solve = factorised(graph, graph.laplacian() + shift)
         self._v0 = graph.v0[:, None]
         self.sizes = [graph.n]
 
@@ -158,7 +160,7 @@ def _lobpcg(
     L, cycle = operator(graph), hierarchy(graph)
     rng = np.random.default_rng(_SEED)
     X = np.column_stack([_from_coarse(cycle, count), rng.standard_normal((graph.n, 1))])
-    X, image, values = _rotated(L, _orthonormal(graph, X))
+    X, image, values = rotated(L, orthonormal(graph, X))
     change = np.empty((graph.n, 0))
     best = np.inf
     for step in range(_STEPS):
@@ -173,7 +175,17 @@ def _lobpcg(
             return values[:known], X[:, :known], best, step
         if needed < count and step >= _ENOUGH and (known := _leading(sizes <= pair)):
             return values[:known], X[:, :known], float(sizes[:known].max()), step
-        Z = _orthonormal(graph, np.column_stack([cycle(R), change]), off=X)
+        if needed < count and step == _ENOUGH // 2:  # those that crowd only cost time
+            count = min(count, max(2, _leading(sizes <= _AHEAD * pair) + 1))
+            needed, k = min(needed, count - 1), count + 1
+            X, image, values, R, change = (
+                X[:, :k],
+                image[:, :k],
+                values[:k],
+                R[:, :k],
+                change[:, :k],
+            )
+        Z = orthonormal(graph, np.column_stack([cycle(R), change]), off=X)
         image_z = L(Z)
         k = X.shape[1]
         small = np.block([[np.diag(values), image.T @ Z], [Z.T @ image, Z.T @ image_z]])
@@ -181,7 +193,7 @@ def _lobpcg(
         change = Z @ turn[k:]
         X, image = X @ turn[:k] + change, image @ turn[:k] + image_z @ turn[k:]
         if step % 8 == 7:  # rounding adds up in what is only combined
-            X, image, values = _rotated(L, _orthonormal(graph, X))
+            X, image, values = rotated(L, orthonormal(graph, X))
     raise NotConvergedError(f"LOBPCG: residual {best:.1e} after {_STEPS} steps")
 
 
@@ -190,14 +202,14 @@ def _leading(converged: NDArray[np.bool_]) -> int:
     return len(converged) if converged.all() else int(np.argmin(converged))
 
 
-def _rotated(L: Laplacian, X: Array) -> tuple[Array, Array, Array]:
+def rotated(L: Laplacian, X: Array) -> tuple[Array, Array, Array]:
     """Return Ritz vectors in the span of orthonormal columns, their images and values."""
     image = L(X)
     values, turn = sla.eigh(X.T @ image)
     return X @ turn, image @ turn, values
 
 
-def _orthonormal(graph: Graph, Z: Array, off: Array | None = None) -> Array:
+def orthonormal(graph: Graph, Z: Array, off: Array | None = None) -> Array:
     """Orthonormalise columns off v0 and some others; directions that are not there are dropped.
 
     By the eigenvectors of their Gram matrix: two products with the block, no factorisation of it.
