@@ -17,7 +17,7 @@ from robustgc.graph import Graph, per_graph
 from robustgc.multigrid import possible
 
 _FEW = 10_000  # nodes whose values stay in cache anyway
-_MANY = 50_000_000  # entries of which a second copy is too much
+_MANY = 2_000_000  # entries from which numbering takes longer than what it saves
 _NEARER = 1.2  # times nearer neighbours have to come
 
 
