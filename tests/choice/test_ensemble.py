@@ -8,7 +8,7 @@ import graphs
 import lifting
 from lifting import NoRegressions
 from robustgc import PoissonGC, RobustGC
-from robustgc.choice.candidates import DEFAULT_ETA, ETAS, PRIOR, Candidate
+from robustgc.choice.candidates import ETAS, Candidate
 from robustgc.choice.ensemble import weigh_candidates
 from robustgc.graph import Graph
 from samples import moons
@@ -50,6 +50,11 @@ def test_weights_are_shares(kind, n_classes):
     assert np.mean(clf.transduction_ == truth) > 0.8
 
 
+def relative_gap(W, q):
+    """1 - lambda_q / lambda_{q+1}, the square of which is the default's prior."""
+    return 1 - lambda_q(W, q) / lambda_q(W, q + 1)
+
+
 def lambda_q(W, q):
     return lifting.lifted_laplacian(W.toarray(), q)[1]
 
@@ -59,8 +64,9 @@ def lambda_q(W, q):
 def test_the_default_has_the_say_with_few_labels(seed, per_class):
     W, _, y = case(seed, per_class=per_class, wrong=0)
     first = fitted(W, y).selection_[0]
-    assert first.weight > 0.2
-    assert (first.eta, first.balanced) == (DEFAULT_ETA[False], True)
+    gap = relative_gap(W, first.n_modes)
+    assert first.weight > gap**2
+    assert (first.eta, first.balanced) == (ETAS[-1], True)
     assert first.evidence == 0.0
     assert 1 <= first.n_modes <= 2
 
@@ -68,9 +74,14 @@ def test_the_default_has_the_say_with_few_labels(seed, per_class):
 def test_nothing_to_judge_by_leaves_the_prior():
     W, _, y = case(2711, per_class=1, wrong=0)
     clf = fitted(W, y)
-    rest = [c.weight for c in clf.selection_[1:]]
-    assert PRIOR[False] <= clf.selection_[0].weight < PRIOR[True]
-    assert sum(rest) == pytest.approx(1 - clf.selection_[0].weight)
+    default = next(c for c in clf.selection_ if c.evidence == 0.0 and c.lifted and c.centred)
+    gap = relative_gap(W, default.n_modes)
+    assert gap**2 < default.weight < gap**2 + 0.1
+    assert sum(c.weight for c in clf.selection_) == pytest.approx(1.0)
+    regressions = sum(c.weight for c in clf.selection_ if not c.is_filter)
+    assert regressions == pytest.approx(0.4 * (1 - gap**2))
+    diffusion = sum(c.weight for c in clf.selection_ if c.is_filter and not c.lifted)
+    assert diffusion == pytest.approx(0.3 * (1 - gap**2))
     assert all(np.isnan(c.accuracy) for c in clf.selection_)
 
 
@@ -79,7 +90,7 @@ def test_many_labels_overrule_the_default():
     W = graphs.grid(6, 60)
     truth = (np.arange(360) % 60) * 6 // 60 % 2  # stripes
     clf = fitted(W, truth)
-    assert clf.selection_[0].n_modes > 2
+    assert not (clf.selection_[0].lifted and clf.selection_[0].n_modes <= 2)
     assert clf.selection_[0].accuracy > 0.9
     default = next(c for c in clf.selection_ if c.evidence == 0.0)
     assert default.weight < 0.1

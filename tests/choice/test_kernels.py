@@ -13,6 +13,7 @@ from robustgc import Graph, RobustGC
 from robustgc.choice.candidates import Candidate
 from robustgc.choice.ensemble import weigh_candidates
 from robustgc.choice.kernels import LabelFilters
+from robustgc.choice.likelihood import TYPICAL_SHARE
 from robustgc.choice.values import LabelValues
 from robustgc.engines import Options
 from robustgc.lifted import Filters, find_modes
@@ -204,7 +205,8 @@ def test_a_label_alone_in_its_class_is_not_judged():
     found = weigh_candidates(problem, prior, 1, filters, NoRegressions(), ones)
     np.testing.assert_array_equal(found.judged, y[nodes] != 2)
     np.testing.assert_allclose(found.class_probabilities.sum(axis=1), 1.0)
-    assert found.class_probabilities[y[nodes] == 2, 2] == 0.0
+    unseen = found.class_probabilities[y[nodes] == 2, 2]
+    assert unseen == pytest.approx((1 - TYPICAL_SHARE) / 3)  # its class is not there without it
 
 
 def test_a_component_of_a_larger_matrix():

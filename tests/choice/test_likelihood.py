@@ -35,17 +35,52 @@ def test_the_fitted_model_is_the_best_of_its_grid(seed):
     assert tau[0] > tau[1:].max()
 
 
-def test_the_largest_tau_costs_no_more_than_the_slack():
-    S, codes = drawn(4007)
-    tau, noise = likelihood.fit_largest_tau(S, codes)
-    for k, values in enumerate(S):
-        grid = {
-            t: max(terms(values, codes, t, eps).sum() for eps in likelihood._FINE_NOISE)
-            for t in likelihood._TAUS
-        }
-        allowed = [t for t in grid if grid[t] >= max(grid.values()) - likelihood._SLACK]
-        assert tau[k] == max(allowed)
-        assert terms(values, codes, tau[k], noise[k]).sum() == pytest.approx(grid[tau[k]])
+def by_the_formulas(S, codes):
+    """Posterior, class probabilities, and weights of every pair of tau and eps, label by label."""
+    (m, K), rho = S.shape, likelihood._CONFUSABLE
+    found = []
+    for tau in likelihood._ENSEMBLE_TAUS:
+        for eps in likelihood._ENSEMBLE_NOISE:
+            delta = likelihood._ATYPICAL * eps
+            q = (1 - delta) * softmax(tau * S, axis=1) + delta / K
+            right, total = np.zeros(m), np.zeros(m)
+            for i, g in enumerate(codes):
+                for c in range(K):
+                    wrong = rho * q[i, g] / (1 - q[i, c]) + (1 - rho) / (K - 1)
+                    total[i] += q[i, c] * ((1 - eps) if c == g else eps * wrong)
+                right[i] = (1 - eps) * q[i, g]
+            found.append((np.log(total).sum(), right / total, q, tau, eps))
+    weights = np.exp([likelihood._ENSEMBLE_POWER * total for total, *_ in found])
+    return found, weights / weights.sum()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_the_ensemble_is_judged_by_integration_over_tau_and_eps(n_classes):
+    S, codes = drawn(4007, 1, 9, n_classes)
+    model = likelihood.fit_ensemble_noise(S[0], codes)
+    found, weights = by_the_formulas(S[0], codes)
+    pairs = list(zip(weights, found, strict=True))
+    posterior, classes = (sum(w * f[k] for w, f in pairs) for k in (1, 2))
+    np.testing.assert_allclose(model.label_posterior, posterior, rtol=1e-10)
+    np.testing.assert_allclose(model.class_probabilities, classes, rtol=1e-10)
+    assert model.noise == pytest.approx(sum(w * f[4] for w, f in pairs))
+    assert np.log(model.tau) == pytest.approx(sum(w * np.log(f[3]) for w, f in pairs))
+
+
+def test_given_another_class_something_is_always_given():
+    """The probabilities of all classes that may be given for a true class sum to 1."""
+    rng = np.random.default_rng(4027)
+    q = rng.dirichlet(np.ones(5))
+    for c in range(5):
+        others = [g for g in range(5) if g != c]
+        rho = likelihood._CONFUSABLE
+        assert sum(rho * q[g] / (1 - q[c]) + (1 - rho) / 4 for g in others) == pytest.approx(1.0)
+
+
+def test_no_label_to_judge_leaves_the_middle_of_the_grids():
+    model = likelihood.fit_ensemble_noise(np.empty((0, 3)), np.empty(0, dtype=np.int64))
+    assert model.noise == pytest.approx(np.mean(likelihood._ENSEMBLE_NOISE))
+    assert model.label_posterior.shape == (0,)
 
 
 def test_the_posterior_is_that_of_bayes():

@@ -40,4 +40,4 @@ def test_unequal_classes_keep_their_size():
     auto = RobustGC(affinity="precomputed").fit(W, y)
     assert np.mean(auto.transduction_ == truth) > 0.9
     assert np.mean(auto.transduction_ == truth) > np.mean(plain.fit(W, y).transduction_ == truth)
-    assert any(c.centred and c.lifted and c.weight > 0.3 for c in auto.selection_)
+    assert sum(c.weight for c in auto.selection_ if c.centred and c.is_filter) > 0.2

@@ -1,7 +1,8 @@
 """Which candidates there are, and how much weight each has before any label is seen.
 
-A candidate is a lifted filter ``(n_modes, eta)`` with a way to compare its classes, or a ridge
-regression of the labels.
+A candidate is a filter ``(n_modes, eta)`` with a way to compare its classes, or a ridge regression
+of the labels. With eta between 0 and 1 the filter is a lifted one; with eta below 0 it is ZhouGC's:
+``gamma / (lambda - gamma)`` with ``gamma = eta lambda_1 < 0``, whose loss is convex, not concave.
 """
 
 from collections.abc import Sequence
@@ -15,18 +16,18 @@ from robustgc.graph import SMALL
 from robustgc.lifted import MEDIUM, Modes, spreads
 from robustgc.weights import Array
 
-# The default and the prior: the paper's for two classes, else by trials, docs/decisions.md.
-DEFAULT_ETA = {True: 0.9, False: 0.95}  # for two classes, for more
-ETAS = (0.1, 0.5, 0.9, 0.95, 0.99)
-PRIOR = {True: 0.5, False: 0.25}  # of the default against all others; for two classes, for more
-_REGRESSION_PRIOR = 0.3  # share of the others' prior for ridge regressions
+# docs/choice.md says where each comes from, and what happens at half and at double of it.
+ETAS = (0.5, 0.99)  # modes with what is near a label, and modes alone
+DIFFUSION = 0.2  # gamma of ZhouGC's filter, which knows no modes: about ten steps of a walk
+_REGRESSION_PRIOR = 0.4  # share of ridge regressions; filters share the rest
 _REGRESSION_LABELS = 200  # labels that give half of that to regressions on modes alone
 _MOST_MODES = 60
-_CONSTANT = 2.0  # weight of the constant mode on one of several components: its smoothest mode
+_CONSTANTS = (1.25, 8.0)  # weights of the constant mode on one of several components
 _CONSTANT_LABELS = 4  # labels of a component that give half of that: one is no majority
-FEW_LABELS = 8  # of which none can be told to be wrong by the others
 _LOCALISED = 0.1  # of a class of the usual size: modes on fewer nodes tell no classes apart
 _WIDER_GAP = 3.0  # a gap behind one mode more than K classes need must be that much wider
+FEW_LABELS = 8  # of which none can be told to be wrong by the others
+_LOCALISED_ETAS = (0.1, 0.5, 0.9)  # what leans least on the first modes; the last is the paper's
 
 
 class Comparison(NamedTuple):
@@ -40,12 +41,13 @@ class Comparison(NamedTuple):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A lifted filter ``F = K Y`` or a ridge regression, with its weight: a row of `selection_`.
+    """A filter ``F = K Y`` or a ridge regression, with its weight: a row of `selection_`.
 
     Attributes
     ----------
     n_modes, eta : int, float
-        The lifted filter; eta is None for least squares on the first modes alone.
+        The lifted filter. Below 0 eta is ``-0.2 / lambda_1``: ZhouGC with gamma 0.2. None: least
+        squares on the first modes alone.
     balanced : bool
         Whether column c of F is divided by the label mass ``m_c``; else classes count by labels.
     constant : float
@@ -75,7 +77,12 @@ class Candidate:
 
     @property
     def lifted(self) -> bool:
-        """Whether it is a lifted filter, not a regression."""
+        """Whether it is a lifted filter, neither ZhouGC's nor a regression."""
+        return self.is_filter and self.eta is not None and self.eta > 0
+
+    @property
+    def is_filter(self) -> bool:
+        """Whether it is a filter, not a regression."""
         return self.eta is not None and self.ridge is None
 
 
@@ -86,28 +93,29 @@ Regression = tuple[int, float | None, float | None]  # n_modes, eta, ridge
 def all_candidates(
     problem: Problem,
     filters: Sequence[Filter],
-    default_filter: int,
+    default: int,
+    default_prior: float,
     regressions: Sequence[Regression],
     *,
     local: bool,
 ) -> tuple[tuple[Candidate, ...], int]:
     """Return all candidates with their prior, and the place of the default among them.
 
-    Filters stand first, comparison by comparison, then regressions.
+    Filters stand first, comparison by comparison, then regressions. `default` is the place of the
+    default among the filters; it has `default_prior` by itself, and the rest is shared by all.
     """
-    ways, default_way = _comparisons(problem, local=local)
-    default = default_way * len(filters) + default_filter
+    ways, default_ways = _comparisons(problem, local=local)
+    defaults = [default + way * len(filters) for way in default_ways]
     weights = _prior(filters, ways, regressions, problem.n_classes, len(problem.nodes))
-    own = PRIOR[problem.n_classes == 2]
-    weights *= 1 - own
-    weights[default] += own
+    weights *= 1 - default_prior
+    weights[defaults] += default_prior / len(defaults)
     models: list[tuple[int, float | None, bool, float, bool, float | None]]
     models = [(*f, *way[:3], None) for way in ways for f in filters]
     models += [(q, eta, False, 1.0, True, ridge) for q, eta, ridge in regressions]
     return tuple(
         Candidate(*model[:5], np.nan, 0.0, weight, model[5])
         for model, weight in zip(models, weights.tolist(), strict=True)
-    ), default
+    ), defaults[0]
 
 
 def _prior(
@@ -119,13 +127,19 @@ def _prior(
 ) -> Array:
     """Return the prior of all candidates but for the default's own share, summing to 1.
 
-    It is in proportion to ``min(1, (K - 1) / n_modes)``: less for more modes than K classes need.
+    Regressions have a share, with fewer labels a lesser one where they know the modes alone. Of the
+    rest half is ZhouGC's, where it is a candidate. Among lifted filters, as among regressions, the
+    prior is in proportion to ``min(1, (K - 1) / n_modes)``: less for more modes than K classes
+    need.
     """
 
     def simplicity(members: Sequence[Any]) -> Array:
         return np.array([min(1.0, max(1, n_classes - 1) / member[0]) for member in members])
 
     filtered, regressed = simplicity(filters), simplicity(regressions)
+    diffusion = np.array([eta < 0 for _, eta in filters])
+    if diffusion.any():
+        filtered[diffusion] = filtered[~diffusion].sum() / diffusion.sum()
     share = _REGRESSION_PRIOR if regressions else 0.0
     if all(ridge is None for _, _, ridge in regressions):  # on modes alone
         share *= n_labels / (n_labels + _REGRESSION_LABELS)
@@ -154,11 +168,15 @@ def localised(problem: Problem, vectors: Array) -> bool:
 
 def filter_candidates(
     problem: Problem, modes: Modes, *, local: bool
-) -> tuple[tuple[Filter, ...], int]:
-    """Return the filters (n_modes, eta), and which of them is the default."""
+) -> tuple[tuple[Filter, ...], int, float]:
+    """Return the filters (n_modes, eta), which of them is the default, and its own prior.
+
+    The default lifts the modes below the widest gap that K classes need. What the gap tells is
+    known before any label: the prior is ``(1 - lambda_q / lambda_{q+1})^2``, near 1 where the graph
+    falls into clusters beyond doubt and near 0 where the cut after q modes is as good as another.
+    """
     K, eta, n_modes = problem.n_classes, problem.model.eta, problem.model.n_modes
     etas: Sequence[float] = ETAS if eta is None else (eta,)
-    default_eta = DEFAULT_ETA[K == 2] if eta is None else float(eta)
     if n_modes is None:
         numbers, default = _mode_numbers(modes.values, K, wanted_modes(problem), problem.graph.n)
     elif len(modes.values) < n_modes:
@@ -169,12 +187,23 @@ def filter_candidates(
         )
     else:
         numbers, default = [n_modes], n_modes
-    if local:  # what leans least on the first modes; with few labels of two classes, the paper's
+    default_eta, prior = etas[-1], relative_gap(modes, default) ** 2
+    if local:  # with few labels of two classes, the paper's
         paper = K == 2 and len(problem.nodes) < FEW_LABELS
-        numbers, default, etas = numbers[:1], numbers[0], ETAS[: 2 + paper]
-        default_eta = etas[-1] if paper else etas[0]
-    filters = tuple((q, float(eta)) for q in numbers for eta in etas)
-    return filters, filters.index((default, default_eta))
+        numbers, default, etas = numbers[:1], numbers[0], _LOCALISED_ETAS[: 2 + paper]
+        default_eta, prior = etas[-1] if paper else etas[0], 0.5 if paper else 0.25
+    filters = [(q, float(eta)) for q in numbers for eta in etas]
+    place = filters.index((default, default_eta))
+    if eta is None and n_modes is None and not local:
+        filters.append((1, -DIFFUSION / float(modes.values[0])))
+    return tuple(filters), place, prior
+
+
+def relative_gap(modes: Modes, q: int) -> float:
+    """Return ``1 - lambda_q / lambda_{q+1}``; one half where the next eigenvalue is not known."""
+    values = modes.values
+    following = float(values[q]) if q < len(values) else modes.beyond
+    return 1.0 - float(values[q - 1]) / following if following > 0 else 0.5
 
 
 def _mode_numbers(values: Array, K: int, wanted: int, n: int) -> tuple[list[int], int]:
@@ -195,18 +224,29 @@ def _mode_numbers(values: Array, K: int, wanted: int, n: int) -> tuple[list[int]
     return sorted(q for q in some if 1 <= q <= top), default
 
 
-def _comparisons(problem: Problem, *, local: bool) -> tuple[tuple[Comparison, ...], int]:
-    """Return the ways to compare classes, and which of them is the default's."""
+def _comparisons(
+    problem: Problem, *, local: bool
+) -> tuple[tuple[Comparison, ...], tuple[int, ...]]:
+    """Return the ways to compare classes, and which of them are the default's.
+
+    On one of several components the constant mode tells the classes here from those elsewhere. It
+    is the smoothest mode of all, and may be all there is to tell: two weights of it are tried.
+    """
     if not problem.has_choice:
-        return (Comparison(problem.model.balanced, 0.0, False, 1.0),), 0
+        return (Comparison(problem.model.balanced, 0.0, False, 1.0),), (0,)
     m = len(problem.nodes)
-    constant = _CONSTANT * m / (m + _CONSTANT_LABELS) * problem.other_components
+    weights = [c * m / (m + _CONSTANT_LABELS) * problem.other_components for c in _CONSTANTS]
+    constant = weights[0]
     if local:  # values differ by orders of magnitude: a constant would decide for most nodes
         ways = Comparison(True, constant, False, 0.8), Comparison(False, constant / 2, False, 0.2)
-        return ways, 0
-    return (
-        Comparison(True, constant, False, 0.4),
-        Comparison(True, constant, True, 0.4),
+        return ways, (0,)
+    counting = (
         Comparison(False, max(1.0, constant), False, 0.1),
         Comparison(False, constant / 2, False, 0.1),
-    ), int(problem.n_classes > 2 or problem.other_components)
+    )
+    weights = weights if problem.other_components else [0.0]
+    share = 0.4 / len(weights)
+    balanced = [Comparison(True, b, centred, share) for centred in (False, True) for b in weights]
+    nearest = problem.n_classes > 2 or problem.other_components
+    first = len(weights) * nearest
+    return (*balanced, *counting), tuple(range(first, first + len(weights)))

@@ -21,8 +21,7 @@ from robustgc.choice.ridges import Regressions
 from robustgc.choice.values import LabelValues
 from robustgc.weights import Array
 
-# By trials on drawn graphs and public data, docs/decisions.md; the last by the size of the cache.
-_POWER = 0.3  # of the likelihood: neighbouring labels are not independent
+# docs/choice.md says where they come from; the last is by the size of the cache.
 ROUNDS = 3  # in which candidates are weighed; between two of them labels are
 _NEGLIGIBLE = 1e-3  # of the largest weight: a lighter candidate is not scored again
 _DROPPED = 0.01  # of the largest weight: a lighter candidate is not worth a solve
@@ -47,7 +46,7 @@ class Combination:
     regressions : ndarray, shape (regressions,)
         Coefficients of the regressions.
     heaviest : int
-        The filter with the largest weight, all comparisons taken together.
+        The lifted filter with the largest weight, all comparisons taken together.
     """
 
     filters: Array
@@ -75,6 +74,8 @@ class Ensemble:
         Probability that the label is right; ``1 - eps`` for one that is not judged.
     class_probabilities : ndarray, shape (labels, K)
         Of the classes at every label when it is left out.
+    sharpness : float
+        What decision values are multiplied by before softmax makes them probabilities.
     """
 
     problem: Problem
@@ -84,6 +85,7 @@ class Ensemble:
     judged: NDArray[np.bool_]
     label_posterior: Array
     class_probabilities: Array
+    sharpness: float
 
 
 class _Scores:
@@ -95,7 +97,8 @@ class _Scores:
         n, m = len(candidates), len(problem.nodes)
         self.values = np.zeros((n, m, problem.n_classes))  # standardised
         self.log_likelihood = np.zeros((n, int(judged.sum())))
-        self.tau, self.noise = np.ones(n), np.full(n, likelihood.DEFAULT_NOISE)
+        self.tau, self.noise = np.ones(n), np.zeros(n)
+        self.size = np.ones(n)  # of the values before they were standardised
         self.balanced = np.array([c.balanced for c in candidates])
         self._judged, self._codes = judged, problem.codes[judged]
 
@@ -104,7 +107,7 @@ class _Scores:
         step = max(1, int(_CHUNK // max(mass.size, 1)))
         for first in range(0, len(which), step):
             part, some = which[first : first + step], values[first : first + step]
-            S, _ = likelihood.standardise(some, mass, self.balanced[part], floor)
+            S, self.size[part] = likelihood.standardise(some, mass, self.balanced[part], floor)
             self.values[part] = S
             S = S if self._judged.all() else S[:, self._judged]
             fitted = likelihood.fit_noise_model(S, self._codes)
@@ -147,11 +150,10 @@ def weigh_candidates(
         values = LabelValues(problem, some, filters, regressions, w, degree_weights)
         scores.score(active, values.leave_one_out(), values.mass_without_i, values.floor)
         weights = posterior_weights(prior, scores.log_likelihood)
-        last = turn == rounds - 1
-        posterior, probabilities = _label_posterior(scores, weights, codes, judged, last)
-        if not last:
+        if turn < rounds - 1:
+            posterior = _careful_posterior(scores, weights, codes, judged)
             label_weights, active = posterior / posterior.mean(), _not_negligible(weights)
-    coefficients = weights * scores.tau
+    coefficients = np.where(weights >= _DROPPED * weights.max(), weights * scores.tau, 0.0)
     if problem.has_choice:
         # By their size with all labels: a local candidate speaks of its own labels most of all.
         every, balanced = values.at_labels(), scores.balanced[active]
@@ -163,10 +165,9 @@ def weigh_candidates(
         replace(c, accuracy=row[0], evidence=row[1], weight=row[2])
         for c, row in zip(candidates, numbers, strict=True)
     )
-    means = values.squared_class_means
-    combination = _combined(problem, weighed, coefficients, means, filters)
-    posterior = np.clip(posterior, 0.0, 1.0)
-    return Ensemble(problem, weighed, combination, label_weights, judged, posterior, probabilities)
+    combination = _combined(problem, weighed, coefficients, values.squared_class_means, filters)
+    judgement = _judged_labels(scores, coefficients, codes, judged)
+    return Ensemble(problem, weighed, combination, label_weights, judged, *judgement)
 
 
 def _weights(candidates: Sequence[Candidate]) -> Array:
@@ -174,9 +175,9 @@ def _weights(candidates: Sequence[Candidate]) -> Array:
 
 
 def posterior_weights(prior: Array, log_likelihood: Array) -> Array:
-    """Return ``prior * exp(_POWER * total log-likelihood)``, summing to 1, shape (candidates,)."""
-    total = log_likelihood.sum(axis=1)
-    weights = prior * np.exp(_POWER * np.minimum(total - total[prior > 0].max(), 0.0))
+    """Return ``prior * exp(POWER * total log-likelihood)``, summing to 1, shape (candidates,)."""
+    total = likelihood.POWER * log_likelihood.sum(axis=1)
+    weights = prior * np.exp(np.minimum(total - total[prior > 0].max(), 0.0))
     return np.asarray(weights / weights.sum())
 
 
@@ -184,24 +185,41 @@ def _not_negligible(weights: Array) -> NDArray[Any]:
     return np.flatnonzero(weights >= _NEGLIGIBLE * weights.max())
 
 
-def _label_posterior(
-    scores: _Scores,
-    weights: Array,
-    codes: NDArray[np.int64],
-    judged: NDArray[np.bool_],
-    last: bool,
-) -> tuple[Array, Array]:
-    """Return the posterior of every label and the class probabilities there without it."""
-    heavy = _not_negligible(weights)
-    S, tau, noise = scores.values[heavy], scores.tau[heavy], scores.noise[heavy]
-    if last:
-        tau, noise = likelihood.fit_largest_tau(S[:, judged], codes[judged])
-    posterior, probabilities = np.zeros(len(codes)), np.zeros(S.shape[1:])
-    for weight, values, t, eps in zip(weights[heavy], S, tau, noise, strict=True):
-        p = likelihood.softmax(t * values)
-        probabilities += weight * p
-        posterior += weight * np.where(judged, likelihood.label_posterior(p, codes, eps), 1 - eps)
-    return posterior / weights[heavy].sum(), probabilities / weights[heavy].sum()
+def _careful_posterior(
+    scores: _Scores, weights: Array, codes: NDArray[np.int64], judged: NDArray[np.bool_]
+) -> Array:
+    """Return the posterior of every label by which it is weighted, shape (labels,).
+
+    The mean of what each candidate says by its own, plain model. The ensemble's model is sharper,
+    and takes a label that is alone in its part of the graph for a wrong one too readily.
+    """
+    posterior, heavy = np.zeros(len(codes)), _not_negligible(weights)
+    for k in heavy.tolist():
+        p, eps = likelihood.softmax(scores.tau[k] * scores.values[k]), scores.noise[k]
+        right = np.where(judged, likelihood.label_posterior(p, codes, eps), 1 - eps)
+        posterior += weights[k] * right
+    return np.asarray(posterior / weights[heavy].sum())
+
+
+def _judged_labels(
+    scores: _Scores, coefficients: Array, codes: NDArray[np.int64], judged: NDArray[np.bool_]
+) -> tuple[Array, Array, float]:
+    """Return posterior and class probabilities of every label by the ensemble, and its sharpness.
+
+    The ensemble without label i says there the sum of what its candidates say without it.
+    """
+    used = np.flatnonzero(coefficients)
+    factors = coefficients[used] * scores.size[used]
+    present = np.isfinite(scores.values[used[0]])
+    S = np.tensordot(factors, np.where(present, scores.values[used], 0.0), axes=1)
+    size = float(np.sqrt(np.mean(S**2))) or 1.0
+    S = np.where(present, S / size, -np.inf)
+    model = likelihood.fit_ensemble_noise(S[judged], codes[judged])
+    posterior = np.full(len(codes), 1 - model.noise)
+    posterior[judged] = model.label_posterior
+    probabilities = likelihood.typical(likelihood.softmax(model.tau * S))
+    probabilities[judged] = model.class_probabilities
+    return np.clip(posterior, 0.0, 1.0), probabilities, model.tau / size
 
 
 def _combined(
@@ -211,21 +229,20 @@ def _combined(
     squared_class_means: Array,
     filters: LabelFilters,
 ) -> Combination:
-    """Return the sum of all candidates with their coefficients, but for the lightest ones."""
-    lifted, weights = [c for c in candidates if c.lifted], _weights(candidates)
-    of, n, scales = filters.places(lifted), len(lifted), filters.scales
-    kept = np.where(weights >= _DROPPED * weights.max(), coefficients, 0.0)
-    regressions, kept = kept[n:], kept[:n]
-    heaviest = int(np.argmax(np.bincount(of, weights[:n])))
+    """Return the sum of all candidates with their coefficients."""
+    chosen, weights = [c for c in candidates if c.is_filter], _weights(candidates)
+    of, n, scales = filters.places(chosen), len(chosen), filters.scales
+    regressions, kept = coefficients[n:], coefficients[:n]
+    heaviest = int(np.argmax(np.bincount(of, weights[:n] * [c.lifted for c in chosen])))
     by_filter, by_constant = np.zeros((2, len(scales))), np.zeros(2)
     if not problem.has_choice:  # one model, as it stands
         by_filter[0 if problem.model.balanced else 1] = 1.0
         nothing = np.zeros(problem.n_classes)
         return Combination(by_filter, by_constant, nothing, regressions, heaviest)
-    group = np.array([0 if c.balanced else 1 for c in lifted])
-    constant = np.array([c.constant for c in lifted])
+    group = np.array([0 if c.balanced else 1 for c in chosen])
+    constant = np.array([c.constant for c in chosen])
     np.add.at(by_filter, (group, of), kept * scales[of])
     np.add.at(by_constant, group, kept * constant)
     means = squared_class_means[of] + constant[:, None] * squared_class_means[-1]
-    half = 0.5 * (kept * [c.centred for c in lifted]) @ means
+    half = 0.5 * (kept * [c.centred for c in chosen]) @ means
     return Combination(by_filter, by_constant, half, regressions, heaviest)

@@ -76,7 +76,10 @@ class ComponentFit:
 
     @property
     def f(self) -> Array:
-        """Decision values of `Combination`, shape (N, K)."""
+        """Decision values of `Combination`, shape (N, K).
+
+        Where there is a choice their unit is such that softmax makes them probabilities.
+        """
         problem, graph, how = self.problem, self.problem.graph, self.ensemble.combination
         weights = self.column_weights
         Y, mass = problem.columns(weights), problem.class_mass(weights)
@@ -86,7 +89,8 @@ class ComponentFit:
         balanced = sums[0] / np.where(present, mass, 1.0)
         balanced -= np.outer(sqrt_degree(graph), how.half_squared_means)
         f = np.where(present, balanced * mass[present].mean(), 0.0) + sums[1]
-        return np.asarray(f + self.regression_sum)
+        f = f + self.regression_sum
+        return np.asarray(f * self.ensemble.sharpness if problem.has_choice else f)
 
     def with_labels(self, problem: Problem) -> "ComponentFit":
         """Answer other labels with the same candidates: only the difference is solved for."""
@@ -147,7 +151,7 @@ def weigh(problem: Problem, options: Options, before: ComponentFit | None = None
     graph, options = problem.graph, _weighing_options(problem, options)
     modes = _modes(problem, options) if before is None else before.modes
     local = candidates.localised(problem, modes.vectors)
-    pairs, default = candidates.filter_candidates(problem, modes, local=local)
+    pairs, default, prior = candidates.filter_candidates(problem, modes, local=local)
     numbers, etas = [q for q, _ in pairs], np.array([eta for _, eta in pairs])
     gammas = [eta * modes.values[q - 1] for q, eta in pairs]
     filters = Filters(graph, modes, numbers, gammas, options, exact=not problem.has_choice)
@@ -158,7 +162,7 @@ def weigh(problem: Problem, options: Options, before: ComponentFit | None = None
     label_filters = LabelFilters(filters, etas, problem.nodes, coarse, known)
     least_squares = _regressions(problem, modes, label_filters, before, local=local)
     members = least_squares.members
-    some, default = candidates.all_candidates(problem, pairs, default, members, local=local)
+    some, default = candidates.all_candidates(problem, pairs, default, prior, members, local=local)
     limit = None
     if problem.has_choice:
         limit = _LOCAL_DEGREE_LIMIT if local else DEGREE_LIMIT

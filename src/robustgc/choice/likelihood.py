@@ -1,14 +1,25 @@
-"""How likely the given labels are by a candidate's decision values: the noise model.
+"""How likely the given labels are by decision values, and how likely each of them is right.
 
-A candidate's values at label i, brought to unit size, are ``S_ic``. It gives class c there the
-probability ``p_ic = softmax_c(tau S_ic)``. A given label is the true class with probability
-``1 - eps`` and any of the K classes, drawn evenly, with probability ``eps``: its likelihood is
-``(1 - eps) p_ic + eps / K``. The inverse temperature tau and the noise eps are fitted on grids.
+Decision values at label i, brought to unit size, are ``S_ic``. They give class c there the
+probability ``p_ic = softmax_c(tau S_ic)``.
 
-Here S has the shape (candidates, labels, K), and codes (labels,) are the given classes.
+A **candidate** is scored by a plain model: a given label is the true class with probability
+``1 - eps`` and any of the K classes, drawn evenly, with probability ``eps``.
+
+The **ensemble** has a fuller one, by which labels are judged and probabilities are calibrated:
+
+- the true class is c with ``q_ic = (1 - delta) p_ic + delta / K``: some nodes are not like their
+  surroundings, however sure these are. The labels cannot tell them from wrong ones, so that their
+  share is taken in proportion to eps;
+- with probability ``1 - eps`` it is given; else another class g is, with the probability
+  ``rho q_ig / (1 - q_ic) + (1 - rho) / (K - 1)``: most mistakes are made where classes are hard to
+  tell apart, as the values themselves confuse them; the others are even.
+
+tau and eps are not chosen but integrated over grids.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +27,18 @@ from scipy.special import logsumexp
 
 from robustgc.weights import Array
 
-# By accuracy and calibration on drawn graphs and public data, docs/decisions.md.
-_TAUS = (1.0, 2.0, 4.0, 8.0)  # each is twice the one before
+# docs/choice.md says where each comes from, and what happens at half and at double of it.
+POWER = 0.25  # of a likelihood: neighbouring labels are not independent witnesses
+_TAUS = (1.0, 2.0, 4.0, 8.0)  # of a candidate; each is twice the one before
 _NOISE = (0.05, 0.2, 0.4)
-_FINE_NOISE = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
-_SLACK = 3.0  # log-likelihood that a larger tau may cost
 _TAU_PENALTY = 0.15  # log-likelihood that a unit of tau costs: a few labels make no oracle
+_ENSEMBLE_TAUS = (2.0, 4.0, 8.0, 16.0, 32.0)
+_ENSEMBLE_NOISE = (0.05, 0.15, 0.25, 0.35, 0.45, 0.55)  # the middles of equal ranges
+_ENSEMBLE_POWER = 0.15  # lower: tau and eps are few, and must not be told too finely
+_ATYPICAL = 0.15  # delta relative to eps: of labels that all contradict, one in seven is right
+TYPICAL_SHARE = 0.95  # 1 - delta for nodes without a label, where eps plays no part
+_CONFUSABLE = 0.8  # rho
 _EMPTY = 1e-9  # of the heaviest class: a class of less mass has no label left
-DEFAULT_NOISE = 0.2
 
 
 def standardise(
@@ -61,7 +76,7 @@ def fit_noise_model(S: Array, codes: NDArray[np.int64]) -> tuple[Array, Array, A
     """
     count = len(S)
     best, log_likelihood = np.full(count, -np.inf), np.zeros(S.shape[:2])
-    tau, noise = np.ones(count), np.full(count, DEFAULT_NOISE)
+    tau, noise = np.ones(count), np.zeros(count)
     for t, p in _given_class_probabilities(S, codes):
         for eps in _NOISE:
             terms = np.log((1 - eps) * p + eps / S.shape[2])
@@ -72,20 +87,56 @@ def fit_noise_model(S: Array, codes: NDArray[np.int64]) -> tuple[Array, Array, A
     return log_likelihood, tau, noise
 
 
-def fit_largest_tau(S: Array, codes: NDArray[np.int64]) -> tuple[Array, Array]:
-    """Return the largest tau that the labels allow, and its eps, shape (candidates,) each.
+@dataclass(frozen=True)
+class NoiseModel:
+    """What the ensemble's leave-one-out values say of the labels, tau and eps integrated out.
 
-    Wrong labels are explained by a small tau as well as by noise. For the weights of candidates the
-    small tau is the careful choice; of the labels it would say that few are wrong.
+    Attributes
+    ----------
+    label_posterior : ndarray, shape (labels,)
+        Probability that each given label is the true class.
+    class_probabilities : ndarray, shape (labels, K)
+        ``q_ic``, of the true class when the label is not seen.
+    tau : float
+        The posterior mean of log tau, as a factor of values of unit size.
+    noise : float
+        The posterior mean of eps.
     """
-    K, totals, noise = S.shape[2], [], []
-    for _, p in _given_class_probabilities(S, codes):
-        sums = np.stack([np.log((1 - eps) * p + eps / K).sum(axis=1) for eps in _FINE_NOISE])
-        totals.append(sums.max(axis=0))
-        noise.append(np.array(_FINE_NOISE)[sums.argmax(axis=0)])
-    allowed = np.stack(totals) >= np.max(totals, axis=0) - _SLACK
-    largest = len(_TAUS) - 1 - allowed[::-1].argmax(axis=0)
-    return np.array(_TAUS)[largest], np.stack(noise)[largest, np.arange(len(S))]
+
+    label_posterior: Array
+    class_probabilities: Array
+    tau: float
+    noise: float
+
+
+def fit_ensemble_noise(S: Array, codes: NDArray[np.int64]) -> NoiseModel:
+    """Integrate over tau and eps; S has the shape (labels, K) and unit size."""
+    rows, K = np.arange(len(codes)), S.shape[1]
+    log_weights, posteriors, classes = [], [], []
+    for tau in _ENSEMBLE_TAUS:
+        p = softmax(tau * S)
+        for eps in _ENSEMBLE_NOISE:
+            delta = _ATYPICAL * eps
+            q = (1 - delta) * p + delta / K
+            given = q[rows, codes]
+            elsewhere = q.copy()  # where the true class is not the given one
+            elsewhere[rows, codes] = 0.0
+            mistaken = _CONFUSABLE * given * (elsewhere / (1 - elsewhere)).sum(axis=1)
+            mistaken += (1 - _CONFUSABLE) / (K - 1) * elsewhere.sum(axis=1)
+            classes.append(q)
+            right = (1 - eps) * given
+            likelihood = right + eps * mistaken
+            log_weights.append(_ENSEMBLE_POWER * np.log(likelihood).sum())
+            posteriors.append(right / likelihood)
+    weights = np.exp(np.array(log_weights) - max(log_weights))
+    weights /= weights.sum()
+    by_tau = weights.reshape(len(_ENSEMBLE_TAUS), -1)
+    return NoiseModel(
+        weights @ np.array(posteriors),
+        np.tensordot(weights, np.array(classes), axes=1),
+        float(np.exp(by_tau.sum(axis=1) @ np.log(_ENSEMBLE_TAUS))),
+        float(by_tau.sum(axis=0) @ np.array(_ENSEMBLE_NOISE)),
+    )
 
 
 def _given_class_probabilities(S: Array, codes: NDArray[np.int64]) -> Iterator[tuple[float, Array]]:
@@ -105,6 +156,11 @@ def label_posterior(p: Array, codes: NDArray[np.int64], eps: float) -> Array:
     """
     given, K = p[np.arange(len(codes)), codes], p.shape[1]
     return np.asarray((1 - eps + eps / K) * given / ((1 - eps) * given + eps / K))
+
+
+def typical(p: Array) -> Array:
+    """Return ``(1 - delta) p + delta / K``: some nodes are not like their surroundings."""
+    return np.asarray(TYPICAL_SHARE * p + (1 - TYPICAL_SHARE) / p.shape[1])
 
 
 def softmax(S: Array) -> Array:

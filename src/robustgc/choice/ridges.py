@@ -92,7 +92,7 @@ class KernelRidges:
         if self._solved is None or not np.array_equal(self._solved[0], w):
             targets, noise = self._targets(w), 1.0 / np.maximum(w / w.mean(), _LEAST_WEIGHT)
             solved = [
-                (K, *_solve_with_diagonal(K + np.diag(s * noise), targets))
+                (K, *_solve_with_diagonal(K, s * noise, targets))
                 for K in self._kernels
                 for s in _RIDGES
             ]
@@ -100,9 +100,18 @@ class KernelRidges:
         return self._solved[1]
 
 
-def _solve_with_diagonal(M: Array, targets: Array) -> tuple[Array, Array]:
-    """Return ``M^-1 targets`` and the diagonal of ``M^-1``."""
-    factor = sla.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+def _solve_with_diagonal(K: Array, noise: Array, targets: Array) -> tuple[Array, Array]:
+    """Return ``M^-1 targets`` and the diagonal of ``M^-1`` for ``M = K + diag(noise)``.
+
+    A kernel that is a polynomial of bounded degree, on grids and trees, may have eigenvalues below
+    0: these are taken for 0.
+    """
+    try:
+        factor = sla.cho_factor(K + np.diag(noise), lower=True, check_finite=False)
+    except sla.LinAlgError:
+        values, vectors = sla.eigh(K)
+        K = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        factor = sla.cho_factor(K + np.diag(noise), lower=True, check_finite=False)
     solution = sla.cho_solve(factor, targets, check_finite=False)
     inverse, _ = sla.lapack.dpotri(factor[0], lower=1, overwrite_c=1)
     return np.asarray(solution), np.asarray(inverse.diagonal())

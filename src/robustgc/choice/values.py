@@ -50,7 +50,7 @@ class LabelValues:
         self._constant_answers = v0 * (problem.v0 @ Y)
         self._constant_without_i = v0 * (problem.v0 @ Y - v0 * Y)
         self.floor = _ROUNDING * float(np.abs(self._constant_without_i).max(initial=0.0))
-        lifted = [c for c in candidates if c.lifted]
+        lifted = [c for c in candidates if c.is_filter]
         self._which, self._place = np.unique(filters.places(lifted), return_inverse=True)
         self._constant = np.array([c.constant for c in lifted])[:, None, None]
         self._centred = np.array([c.centred for c in lifted])

@@ -34,7 +34,7 @@ _RANGES = {
     "eigen_residual": (0, _ENDLESS, "or NaN"),
     "seconds": (0, 1e300, ""),
     "n_modes": (1, 2**63, ""),
-    "eta": (0, 1, ""),
+    "eta": (-_ENDLESS, 1, ""),  # below 0: ZhouGC among the candidates
     "constant": (-1e300, 1e300, ""),
     "accuracy": (-1e-9, 1 + 1e-9, "or NaN"),
     "evidence": (-_ENDLESS, 1e300, "or NaN"),
