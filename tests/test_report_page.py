@@ -92,10 +92,10 @@ class Outline(HTMLParser):
 
 def test_the_summary_is_one_sentence():
     found = Findings("t", 1222, ("a", "b"), (9, 3), n_pieces=1, n_answered=1210, n_unanswered=0,
-                     noise_rate=0.25, n_likely=3)  # fmt: skip
+                     noise_rate=0.25, n_wrong=3)  # fmt: skip
     assert summary(found) == (
         "1222 nodes in 1 piece, 12 labels of 2 classes: 1210 nodes were answered, 0 left without "
-        "an answer; about 25 % of the labels look wrong, 3 of them very likely."
+        "an answer; about 25 % of the labels look wrong: the 3 most suspicious."
     )
     assert summary(Findings("t", 1, ("a",), (1,))) == "1 node, 1 label of 1 class."
     assert summary(replace(found, noise_rate=float("nan"))).endswith("without an answer.")

@@ -203,7 +203,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         frequencies: 0.9 does not mean that nine in ten such answers are right. Points without an
         answer get NaN.
         """
-        return probabilities(self._decisions(X)[0], size_of(self._answer.f))
+        return self._probabilities(self._decisions(X)[0])
+
+    def _probabilities(self, f: Array) -> Array:
+        """Return probabilities of the classes from decision values."""
+        return probabilities(f, size_of(self._answer.f))
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy over the entries of y that carry a label; no answer is a miss."""

@@ -1,5 +1,6 @@
 """Answers as the columns of a table: the same on one machine and on many."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from robustgc.labels import Labels
-from robustgc.transduction import Transduction
+from robustgc.transduction import Certificate, Transduction
 from robustgc.weights import Array
 
 GIVEN, PREDICTED, UNLABELLED = "given", "predicted", "unlabelled"
@@ -17,7 +18,7 @@ def answer_columns(
     names: NDArray[Any],
     labels: Labels,
     answer: Transduction,
-    spread: float,
+    probability: Array,
     suspicion: Array | None = None,
 ) -> dict[str, Any]:
     """Return a row per node: its name, class, the label it was given, how sure the answer is.
@@ -27,8 +28,8 @@ def answer_columns(
     names : ndarray, shape (N,)
     labels : Labels
     answer : Transduction
-    spread : float
-        Size of the decision values on the whole graph: `size_of`.
+    probability : ndarray, shape (N, K)
+        Of the classes at every node.
     suspicion : ndarray, shape (N,), default=None
         NaN where no label was given; None: no such column.
     """
@@ -38,7 +39,7 @@ def answer_columns(
         "label": class_names(codes, labels.classes),
         "given": class_names(given, labels.classes),
         "status": np.where(given >= 0, GIVEN, np.where(codes >= 0, PREDICTED, UNLABELLED)),
-        "probability": probabilities(answer.f, spread).max(axis=1),
+        "probability": probability.max(axis=1),
         **value_columns(answer.f, labels.classes),
         "reason": answer.reasons,
     }
@@ -60,7 +61,7 @@ def value_columns(f: Array, classes: NDArray[Any]) -> dict[str, Array]:
     return {f"score_{name}": f[:, k] for k, name in enumerate(classes)}
 
 
-def probabilities(f: Array, spread: float) -> Array:
+def probabilities(f: Array, spread: float = 1.0, typical: float = 1.0) -> Array:
     """Map decision values to (0, 1): a column per class, rows sum to 1, NaN without an answer.
 
     Parameters
@@ -68,12 +69,22 @@ def probabilities(f: Array, spread: float) -> Array:
     f : ndarray, shape (n, columns)
     spread : float
         By which the values are divided.
+    typical : float
+        Share of the nodes that are like their surroundings; the class of the others may be any.
     """
     scaled = f / (spread or 1.0)
     if f.shape[1] > 1:
-        return np.asarray(softmax(scaled, axis=1))
-    p = expit(scaled[:, 0])
-    return np.column_stack([1.0 - p, p])
+        p = np.asarray(softmax(scaled, axis=1))
+    else:
+        p = np.column_stack([expit(-scaled[:, 0]), expit(scaled[:, 0])])
+    there = np.isfinite(f) if f.shape[1] > 1 else np.ones(p.shape, dtype=bool)
+    even = there / np.maximum(there.sum(axis=1, keepdims=True), 1)  # of classes labelled there
+    return np.asarray(typical * p + (1.0 - typical) * even)
+
+
+def calibrated(certificates: Iterable[Certificate]) -> bool:
+    """Whether decision values are log-odds: where the model was chosen by labels left out."""
+    return any(certificate.selection for certificate in certificates)
 
 
 def size_of(f: Array) -> float:

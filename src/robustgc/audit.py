@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from robustgc.choice.fit import ComponentFit
 from robustgc.weights import Array
 
-LIKELY = 0.9  # a suspicion that is worth a word
 _EVIDENCE = 3  # labels that speak against one
+_NOT_JUDGED = "not judged"
 _PRINTED = 20  # rows of a table that is printed
 _WIDE = (8, 12, 12, 9, 8, 0)  # least widths of its columns
 _EXPLAINED = 2**22  # values of the columns that evidence may take where it takes a solve
@@ -27,6 +27,7 @@ class LabelIssue:
     suspicion: float
     margin: float
     evidence: tuple[Any, ...]
+    judged: bool = True
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class LabelIssues:
     given, suggested : ndarray
         The label, and the class that the others speak for.
     suspicion : ndarray
-        Probability that the label is wrong, from 0 to 1.
+        Probability that the label is wrong, from 0 to 1: of labels with 0.8 about four in five are
+        (benchmarks/NOISE.md has how many were).
     margin : ndarray
         What the model gives the label's own class, when it does not see the label, less what it
         gives the best other one: from -1 to 1.
@@ -71,6 +73,15 @@ class LabelIssues:
     pairs: Array
     classes: NDArray[Any]
     reviewed: NDArray[np.bool_] | None = None
+
+    @property
+    def n_wrong(self) -> int:
+        """How many labels look wrong: the sum of the suspicions, of labels not reviewed.
+
+        The most suspicious ones, so that no threshold is to be chosen.
+        """
+        open_ = self.judged if self.reviewed is None else self.judged & ~self.reviewed
+        return round(float(self.suspicion[open_].sum()))
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns by name."""
@@ -102,6 +113,7 @@ class LabelIssues:
                 float(self.suspicion[k]),
                 float(self.margin[k]),
                 self.evidence[k],
+                bool(self.judged[k]),
             )
 
     def __str__(self) -> str:
@@ -109,10 +121,14 @@ class LabelIssues:
         for row in list(self)[:_PRINTED]:
             texts = [printable(name) for name in (row.node, row.given, row.suggested)]
             witnesses = ", ".join(printable(name) for name in row.evidence)
-            rows.append([*texts, f"{row.suspicion:.2f}", f"{row.margin:.2f}", witnesses])
+            numbers = (f"{row.suspicion:.2f}", f"{row.margin:.2f}") if row.judged else ("", "")
+            witnesses = witnesses if row.judged else _NOT_JUDGED
+            rows.append([*texts, *numbers, witnesses])
         columns = zip(*rows, strict=True)
         wide = [max(least, *map(len, column)) for least, column in zip(_WIDE, columns, strict=True)]
         lines = [f"{len(self)} labels, about {self.noise_rate:.0%} of them wrong"]
+        if left := int((~self.judged).sum()):
+            lines[0] += f"; {left} could not be judged: nothing speaks for or against them"
         if self.reviewed is not None and self.reviewed.any():
             lines[0] += f"; {int(self.reviewed.sum())} were reviewed and stand last"
         for node, given, suggested, suspicion, margin, evidence in rows:

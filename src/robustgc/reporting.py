@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.audit import LIKELY, LabelIssues
+from robustgc.audit import LabelIssues
 from robustgc.estimators import RobustGC
 from robustgc.io.named import edge_count
 from robustgc.kept import Kept
@@ -54,7 +54,7 @@ def findings(
         n_answered=int((codes >= 0).sum()),
         n_unanswered=int((codes < 0).sum()),
         noise_rate=issues.noise_rate,
-        n_likely=int((issues.suspicion > LIKELY).sum()),
+        n_wrong=issues.n_wrong,
         lambda_1=clf.lambda_1_,
         gamma=clf.gamma_,
         eigengap=_gap(clf),

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from robustgc.answer_columns import (
     answer_columns,
     class_names,
-    probabilities,
-    size_of,
     value_columns,
 )
 from robustgc.audit import LabelIssues
@@ -145,7 +143,7 @@ class Result:
             doubts = np.full(len(self.names), np.nan)
             doubts[self._issues.node] = self._issues.suspicion
         f = clf._answer.f
-        return answer_columns(self.names, clf._labels, clf._answer, size_of(f), doubts)
+        return answer_columns(self.names, clf._labels, clf._answer, clf._probabilities(f), doubts)
 
     def predicted(self, points: NamedPoints) -> dict[str, Any]:
         """Return the answers for new points as columns; `valid`: whether the model reaches them.
@@ -162,7 +160,7 @@ class Result:
         return {
             "node": points.names,
             "label": class_names(codes, clf.classes_),
-            "probability": probabilities(f, size_of(clf._answer.f)).max(axis=1),
+            "probability": clf._probabilities(f).max(axis=1),
             **value_columns(f, clf.classes_),
             "valid": codes >= 0,
         }

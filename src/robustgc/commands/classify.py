@@ -170,14 +170,12 @@ def sentence(found: dict[str, Any]) -> str:
         text += f", {left} have none (see the column reason)"
     text += f". About {found['noise_rate']:.0%} of the labels look wrong"
     if found["suspicious"]:
-        text += f", {found['suspicious']} of them very likely"
+        text += f": the {found['suspicious']} most suspicious"
     return f"{text}. {in_words(found['seconds'])}"
 
 
 def summary(answer: Answered) -> dict[str, Any]:
     """Return what was found, for machines."""
-    from robustgc.audit import LIKELY
-
     result, clf = answer.result, answer.result.estimator
     codes, given = clf._answer.codes, clf._labels.codes
     issues = result.issues
@@ -189,7 +187,7 @@ def summary(answer: Answered) -> dict[str, Any]:
         "answered": int(((codes >= 0) | (given >= 0)).sum()),
         "unlabelled": int(((codes < 0) & (given < 0)).sum()),
         "noise_rate": issues.noise_rate,
-        "suspicious": int((issues.suspicion > LIKELY).sum()),
+        "suspicious": issues.n_wrong,
         "lambda_1": clf.lambda_1_,
         "gamma": clf.gamma_,
         "eta": clf.eta_,

@@ -172,8 +172,6 @@ def summary(fitted: Any, model: Any) -> dict[str, Any]:
     """Return what was found on all ranks, for machines; the names are those of one machine."""
     import numpy as np
 
-    from robustgc.audit import LIKELY
-
     comm, codes, given = fitted.share.comm, fitted.answer.codes, fitted.labels.codes
     answered = int(((codes >= 0) | (given >= 0)).sum())
     answered, labels = comm.allreduce(np.array([answered, int((given >= 0).sum())])).tolist()
@@ -188,7 +186,7 @@ def summary(fitted: Any, model: Any) -> dict[str, Any]:
         "answered": answered,
         "unlabelled": n - answered,
         "noise_rate": issues.noise_rate,
-        "suspicious": int((issues.suspicion > LIKELY).sum()),
+        "suspicious": issues.n_wrong,
         "lambda_1": largest.lambda_1 if largest else None,
         "gamma": largest.gamma if largest else None,
         "eta": best.eta if best else model.eta,

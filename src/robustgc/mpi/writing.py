@@ -15,8 +15,9 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from robustgc.answer_columns import answer_columns, value_columns
+from robustgc.answer_columns import answer_columns, calibrated, probabilities, value_columns
 from robustgc.audit import LabelIssues
+from robustgc.choice.likelihood import TYPICAL_SHARE
 from robustgc.io.frames import arrow
 from robustgc.io.opening import InputError, check_target, replacing
 from robustgc.io.tables import PARQUET
@@ -117,7 +118,13 @@ def _blocks(
         part = replace(
             answer, f=answer.f[some], codes=answer.codes[some], reasons=answer.reasons[some]
         )
-        yield arrow(answer_columns(known[some], labels, part, spread, suspicion[some]))
+        chosen = calibrated(answer.certificates.values())
+        p = (
+            probabilities(part.f, typical=TYPICAL_SHARE)
+            if chosen
+            else probabilities(part.f, spread)
+        )
+        yield arrow(answer_columns(known[some], labels, part, p, suspicion[some]))
 
 
 def schema(fitted: Fitted, names: NDArray[Any] | None) -> Any:

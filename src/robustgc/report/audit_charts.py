@@ -97,8 +97,7 @@ def choice(findings: Findings) -> str:
             f"The choice has {_model(best)}: {100 * best.accuracy:.0f} % of the labels given back, "
             f"{100 * best.weight:.0f} % of the weight in the ensemble."
         )
-    etas: list[float | None] = [*sorted({c.eta for c in found if c.lifted and c.eta})]
-    etas += [] if all(c.lifted for c in found) else [None]
+    etas = sorted({_eta(c) for c in found}, key=lambda eta: (eta is None, eta))
     return (
         f"{title}<p>{text}</p>{_lines(found, etas, best)}{_weights(found, etas)}"
         f"{_heaviest(found, best)}"
@@ -106,18 +105,25 @@ def choice(findings: Findings) -> str:
 
 
 def _model(c: Candidate) -> str:
-    eta = f"eta = {c.eta:g}" if c.lifted else "least squares"
-    return f"{count(c.n_modes, 'mode')}, {eta}"
+    return f"{count(c.n_modes, 'mode')}, eta = {c.eta:g}" if c.lifted else _kind(c)
+
+
+def _kind(c: Candidate) -> str:
+    """Return eta of a lifted filter, else what the candidate is."""
+    return f"{c.eta:g}" if c.lifted else "ZhouGC" if c.is_filter else "least squares"
 
 
 def _eta(c: Candidate) -> float | None:
-    return c.eta if c.lifted else None
+    """Return where a candidate stands on the axis of eta: None is least squares, 0 ZhouGC."""
+    if not c.is_filter or c.eta is None:
+        return None
+    return max(c.eta, 0.0)
 
 
 def _ticks(etas: Sequence[float | None]) -> list[Tick]:
     """Give every eta the same room: those tried crowd near 1."""
     return [
-        (100 * (k + 0.5) / len(etas), "least sq." if eta is None else f"{eta:g}")
+        (100 * (k + 0.5) / len(etas), "least sq." if eta is None else f"{eta or 'ZhouGC'}")
         for k, eta in enumerate(etas)
     ]
 
@@ -140,7 +146,7 @@ def _lines(found: Sequence[Candidate], etas: Sequence[float | None], best: Candi
             if (q, eta) in best_of
         ]
         look = f'stroke="var(--c{j % N_COLOURS})"'
-        line = "L".join(f"{x:.2f} {y:.2f}" for x, y, eta in spots if eta is not None)
+        line = "L".join(f"{x:.2f} {y:.2f}" for x, y, eta in spots if eta)
         dots = "".join(f"M{x:.2f} {y:.2f}h0" for x, y, _ in spots)
         dash = f'stroke-dasharray="{_DASHES[j % len(_DASHES)]}"'
         inside += f'<path d="M{line}" {look} stroke-width="2" {dash}/>' if line else ""
@@ -179,7 +185,7 @@ def _weights(found: Sequence[Candidate], etas: Sequence[float | None]) -> str:
 def _heaviest(found: Sequence[Candidate], best: Candidate | None) -> str:
     rows = "".join(
         f'<tr{" class=chosen" if c is best else ""}><td class="number">{c.n_modes}</td>'
-        f'<td class="number">{f"{c.eta:g}" if c.lifted else "least squares"}</td>'
+        f'<td class="number">{_kind(c)}</td>'
         f"<td>{'alike' if c.balanced else 'by their labels'}</td>"
         f"<td>{'yes' if c.centred else 'no'}</td>"
         f'<td class="number">{100 * c.accuracy:.0f} %</td>'

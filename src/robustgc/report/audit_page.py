@@ -83,6 +83,6 @@ def summary(findings: Findings) -> str:
             text += f", {whole(f.n_unanswered)} left without an answer"
     if f.noise_rate is not None and known(f.noise_rate):
         text += f"; about {100 * f.noise_rate:.0f} % of the labels look wrong"
-        if f.n_likely is not None:
-            text += f", {whole(f.n_likely)} of them very likely"
+        if f.n_wrong:
+            text += f": the {whole(f.n_wrong)} most suspicious"
     return text + "."

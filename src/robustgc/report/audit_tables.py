@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from robustgc.audit import LIKELY
 from robustgc.report.audit_pictures import mark
 from robustgc.report.audit_style import N_COLOURS
 from robustgc.report.audit_text import fixed, known, name, number, plain, safe, whole
@@ -128,7 +127,7 @@ def _rank(suspect: Suspect) -> tuple[bool, float]:
 
 
 def _suspect_row(s: Suspect, reviewed: bool) -> str:
-    likely = ' class="number likely"' if s.suspicion > LIKELY else ' class="number"'
+    likely = ' class="number likely"' if s.suspicion > 0.5 else ' class="number"'
     witnesses = ", ".join(name(witness) for witness in s.evidence) or "&ndash;"
     return (
         f'<tr><td class="name">{name(s.node)}</td><td>{name(s.given)}</td>'

@@ -100,8 +100,8 @@ class Findings:
         Nodes without a label that got an answer, and that got none.
     noise_rate : float
         Estimated share of wrong labels.
-    n_likely : int
-        Labels that are very likely wrong.
+    n_wrong : int
+        How many labels look wrong.
     lambda_1, gamma, eigengap, condition_bound, residual : float
     solver : str
     picture : Picture
@@ -134,7 +134,7 @@ class Findings:
     n_answered: int | None = None
     n_unanswered: int | None = None
     noise_rate: float | None = None
-    n_likely: int | None = None
+    n_wrong: int | None = None
     lambda_1: float | None = None
     gamma: float | None = None
     eigengap: float | None = None
