@@ -18,8 +18,6 @@ from benchmarks.noise.data import Problem, block_model, problem_of
 from benchmarks.noise.draws import Trial, draw
 from robustgc import affinity
 
-DRAWS = int(sys.argv[1]) if len(sys.argv) > 1 else 4
-FIRST = int(sys.argv[2]) if len(sys.argv) > 2 else 5101
 COLUMNS = ("auto", "pf", "zhou_auto", "belkin_auto", "poisson", "pagerank", "gl_poisson")
 POINTS = ((2, 3, 300, 1.5), (3, 1, 300, 1.0), (3, 2, 360, 1.5), (4, 3, 480, 2.0), (6, 1, 480, 1.5))
 
@@ -47,8 +45,10 @@ def graphs(seed: int) -> Iterator[Problem]:
 
 
 def main() -> None:
+    draws = int(sys.argv[1]) if len(sys.argv) > 1 else 4
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else 5101
     found: dict[tuple[str, int, int], list[list[float]]] = {}
-    for seed in range(FIRST, FIRST + DRAWS):
+    for seed in range(first, first + draws):
         for problem in graphs(seed):
             for labels in (5, 20):
                 for rate in (0, 20, 40):

@@ -21,9 +21,17 @@ def main() -> None:
     run.add_argument("--columns", nargs="+", choices=ALL, default=ALL)
     run.add_argument("--fresh", action="store_true", help="forget these data and columns first")
     commands.add_parser("summary", help="write NOISE.md and noise.png from the records")
+    chances = commands.add_parser("probabilities", help="whether predict_proba is calibrated")
+    chances.add_argument("--repeats", type=int, default=3)
+    chances.add_argument("--jobs", type=int, default=1)
+    chances.add_argument("--data", nargs="+", choices=list(LOADERS), default=list(LOADERS))
     chosen = parser.parse_args()
     if chosen.command == "run":
         _run(chosen)
+    elif chosen.command == "probabilities":
+        from benchmarks.noise.probabilities import main as probabilities
+
+        sys.exit(0 if probabilities(chosen.data, chosen.repeats, chosen.jobs) else 1)
     else:
         from benchmarks.noise.summary import main as summary
 

@@ -138,6 +138,25 @@ def error(table: pd.DataFrame) -> float:
     return float(off.sum() / max(table["count"].sum(), 1))
 
 
+def precision(labels: pd.DataFrame) -> float:
+    """Return the share of wrong labels among as many suspicious ones as are said to be wrong.
+
+    The most suspicious labels of every trial with noise, their number the sum of the suspicions;
+    equally suspicious ones count by their share.
+    """
+    found, asked = 0.0, 0
+    for right, wrong in labels.loc[labels["rate"] > 0, ["right", "wrong"]].itertuples(index=False):
+        parts = [np.array(part.split(), dtype=float) / 1000 for part in (right, wrong)]
+        values, bad = np.concatenate(parts), np.repeat([0.0, 1.0], [len(part) for part in parts])
+        count = round(float(values.sum()))
+        if count:
+            least = np.sort(values)[-count]
+            above, level = values > least, values == least
+            found += bad[above].sum() + bad[level].mean() * (count - above.sum())
+            asked += count
+    return found / max(asked, 1)
+
+
 def calibrated(labels: pd.DataFrame) -> list[Bar]:
     """Judge whether suspicions mean what they say."""
     if labels.empty:
@@ -152,4 +171,6 @@ def calibrated(labels: pd.DataFrame) -> list[Bar]:
     worst = float((judged["said"] - judged["share"]).abs().max())
     bars.append(Bar(f"every bin of {ENOUGH} labels within {worst:.3f} (asked: 0.08)",
                     worst <= 0.08))  # fmt: skip
+    bars.append(Bar(f"of as many labels as are said to be wrong, the most suspicious ones, "
+                    f"{100 * precision(labels):.1f} % are (no bar)", True))  # fmt: skip
     return bars
