@@ -130,7 +130,8 @@ def _searched_modes(
         except NotConvergedError:
             if not multigrid.possible(graph):
                 raise
-    pair = WORST / 4 if options.tol is None else max(options.tol, 1e-8)
+    # An answer with eta 0.99 has a hundred times the error of its modes.
+    pair = WORST / 4 if options.tol is None else max(options.tol / 100, 1e-10)
     if not exact and options.tol is None:  # what takes some seconds
         count = max(3, min(count, int(_AFFORDABLE // graph.n)))
     if not exact and fill_little(graph):
@@ -157,7 +158,7 @@ def _by_products(
         note = f"{known} modes, {steps} products"
         return measured(graph, values[:known], vectors[:, :known], "krylov", note)
     strict = (exact or options.tol is not None) and dtype == "float64"
-    residual = max(tol / 10, 1e-10) if strict else None
+    residual = max(tol / 100, 1e-10) if strict else None
     with parallel.single_blas:
         first = first_modes(graph, Y, count, dtype, watch, residual, worth)
     note = f"{len(first.values)} modes, {first.products} products"
