@@ -130,8 +130,7 @@ def _searched_modes(
         except NotConvergedError:
             if not multigrid.possible(graph):
                 raise
-    # An answer with eta 0.99 has a hundred times the error of its modes.
-    pair = WORST / 4 if options.tol is None else max(options.tol / 100, 1e-10)
+    pair = WORST / 4 if options.tol is None else max(options.tol / 100, 1e-10)  # for eta 0.99
     if not exact and options.tol is None:  # what takes some seconds
         count = max(3, min(count, int(_AFFORDABLE // graph.n)))
     if not exact and fill_little(graph):

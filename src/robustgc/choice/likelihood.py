@@ -36,7 +36,7 @@ _ENSEMBLE_TAUS = (2.0, 4.0, 8.0, 16.0, 32.0)
 _ENSEMBLE_NOISE = (0.05, 0.15, 0.25, 0.35, 0.45, 0.55)  # the middles of equal ranges
 _ENSEMBLE_POWER = 0.15  # lower: tau and eps are few, and must not be told too finely
 _ATYPICAL = 0.15  # delta relative to eps: of labels that all contradict, one in seven is right
-TYPICAL_SHARE = 0.95  # 1 - delta for nodes without a label, where eps plays no part
+TYPICAL_SHARE = 0.9  # 1 - delta for nodes without a label, where eps plays no part
 _CONFUSABLE = 0.8  # rho
 _EMPTY = 1e-9  # of the heaviest class: a class of less mass has no label left
 
