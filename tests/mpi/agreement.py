@@ -71,8 +71,8 @@ def check(comm, path, way):
         np.concatenate(comm.allgather(x))
         for x in (answer.f, answer.codes, answer.reasons, answer.number)
     )
-    # Ridges of the choice have kernels in single precision. So have modes above 10,000 nodes, to four
-    # digits, and one machine starts from other random vectors: it numbers nodes by layers.
+    # Ridges of the choice have kernels in single precision. So have modes above 10,000 nodes, to
+    # four digits, and one machine starts from other random vectors: it numbers nodes by layers.
     chosen = 1e-5 if len(y) <= 10_000 else 1e-3
     close(f, case["f"], codes, case["codes"], chosen if eta is None else 1e-6)
     np.testing.assert_array_equal(number, case["number"])
