@@ -97,6 +97,17 @@ def test_many_labels_overrule_the_default():
     assert np.mean(clf.transduction_ == truth) > 0.9
 
 
+def test_labels_overrule_clusters_beyond_doubt():
+    """Two halves that next to nothing joins, and the classes are blocks of both of them."""
+    half, block = lifting.blocks(2741, (40, 40), 0.4, 0.05)
+    W = sp.block_diag([half, half], format="lil")
+    W[0, 80] = W[80, 0] = 1e-9
+    truth = np.concatenate([block, block])
+    y, _ = lifting.some_labels(2749, truth, 20)
+    clf = fitted(sp.csr_array(W), y)
+    assert np.mean(clf.transduction_ == truth) > 0.9
+
+
 def test_what_is_fixed_is_not_chosen():
     W, _, y = case(2713)
     assert {c.eta for c in fitted(W, y, eta=0.3).selection_} == {0.3}

@@ -21,6 +21,7 @@ ETAS = (0.5, 0.99)  # modes with what is near a label, and modes alone
 DIFFUSION = 0.2  # gamma of ZhouGC's filter, which knows no modes: about ten steps of a walk
 _REGRESSION_PRIOR = 0.4  # share of ridge regressions; filters share the rest
 _REGRESSION_LABELS = 200  # labels that give half of that to regressions on modes alone
+_CLEAREST = 0.95  # relative gap at most: however clear the clusters, labels may say otherwise
 _MOST_MODES = 60
 _CONSTANTS = (1.25, 8.0)  # weights of the constant mode on one of several components
 _CONSTANT_LABELS = 4  # labels of a component that give half of that: one is no majority
@@ -203,7 +204,8 @@ def relative_gap(modes: Modes, q: int) -> float:
     """Return ``1 - lambda_q / lambda_{q+1}``; one half where the next eigenvalue is not known."""
     values = modes.values
     following = float(values[q]) if q < len(values) else modes.beyond
-    return 1.0 - float(values[q - 1]) / following if following > 0 else 0.5
+    gap = 1.0 - float(values[q - 1]) / following if following > 0 else 0.5
+    return min(max(gap, 0.0), _CLEAREST)
 
 
 def _mode_numbers(values: Array, K: int, wanted: int, n: int) -> tuple[list[int], int]:
