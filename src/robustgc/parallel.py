@@ -5,6 +5,7 @@ may be called from several threads at once and after a fork.
 """
 
 import os
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -46,15 +47,14 @@ def shares(n: int) -> NDArray[np.int64]:
 def even_entries(indptr: NDArray[Any], parts: int) -> NDArray[np.int64]:
     """Cut rows into ranges with about equal numbers of entries and rows together."""
     n = len(indptr) - 1
-    targets = np.linspace(0, int(indptr[-1]) + n, parts + 1)
-    # A row costs about as much as an entry; entries + rows before row i is indptr[i] + i.
-    low, high = np.zeros(parts + 1, dtype=np.int64), np.full(parts + 1, n, dtype=np.int64)
-    while (low < high).any():  # bisection: no second array as long as indptr
-        middle = (low + high) // 2
-        short = indptr[middle] + middle < targets
-        low, high = np.where(short, middle + 1, low), np.where(short, high, middle)
-    low[0], low[-1] = 0, n
-    return low
+    total = int(indptr[-1]) + n
+    # A row costs about as much as an entry; entries + rows before row i is indptr[i] + i. Bisected
+    # one by one: no second array as long as indptr, and small graphs feel every array operation.
+    inside = [
+        bisect_left(range(n), total * part / parts, key=lambda i: int(indptr[i]) + i)
+        for part in range(1, parts)
+    ]
+    return np.array([0, *inside, n], dtype=np.int64)
 
 
 @cache
