@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc import parallel
 from robustgc.choice.fit import ComponentFit
 from robustgc.weights import Array
 
@@ -275,7 +276,8 @@ def _evidence(fit: ComponentFit) -> dict[int, NDArray[Any]]:
     there = mass > 0  # as in ComponentFit.f: the labels of a class may all have lost their weight
     per_mass = weights / np.where(there, mass, 1.0)[problem.codes] * mass[there].mean()
     shares = ensemble.combination.filters / filters.scales
-    balanced, counting = filters.weighted_kernels(shares, doubted)
+    with parallel.single_blas:
+        balanced, counting = filters.weighted_kernels(shares, doubted)
     influence = balanced * per_mass + counting * weights
     found = {}
     for k, row in zip(doubted, influence, strict=True):

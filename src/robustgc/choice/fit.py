@@ -116,7 +116,8 @@ class ComponentFit:
         """Return the fit with the sum of the regressions at all nodes."""
         coefficients = self.ensemble.combination.regressions
         if coefficients.any():
-            total = self.regressions.answer(self.label_weights, coefficients, self.tol)
+            with parallel.single_blas:
+                total = self.regressions.answer(self.label_weights, coefficients, self.tol)
         else:
             total = np.zeros((self.problem.graph.rows, self.problem.n_classes))
         return replace(self, regression_sum=total)
@@ -148,13 +149,20 @@ def weigh(problem: Problem, options: Options, before: ComponentFit | None = None
 
     An earlier fit of nearly the same labels lends its modes and kernels.
     """
-    graph, options = problem.graph, _weighing_options(problem, options)
+    options = _weighing_options(problem, options)
     modes = _modes(problem, options) if before is None else before.modes
+    with parallel.single_blas:
+        return _weighed(problem, modes, options, before)
+
+
+def _weighed(
+    problem: Problem, modes: Modes, options: Options, before: ComponentFit | None
+) -> ComponentFit:
     local = candidates.localised(problem, modes.vectors)
     pairs, default, prior = candidates.filter_candidates(problem, modes, local=local)
     numbers, etas = [q for q, _ in pairs], np.array([eta for _, eta in pairs])
     gammas = [eta * modes.values[q - 1] for q, eta in pairs]
-    filters = Filters(graph, modes, numbers, gammas, options, exact=not problem.has_choice)
+    filters = Filters(problem.graph, modes, numbers, gammas, options, exact=not problem.has_choice)
     tol, coarse = _tolerances(problem, options)
     if before is not None and not np.array_equal(before.label_filters.filters.gammas, gammas):
         before = None
@@ -171,10 +179,9 @@ def weigh(problem: Problem, options: Options, before: ComponentFit | None = None
     if before is not None and problem.has_choice and not filters.complete:
         earlier = before.ensemble.candidates if before.regressions.members == members else None
     degrees, rounds = problem.degree_weights(limit), 1 if few else ROUNDS
-    with parallel.single_blas:
-        ensemble = weigh_candidates(
-            problem, some, default, label_filters, least_squares, degrees, rounds, earlier
-        )
+    ensemble = weigh_candidates(
+        problem, some, default, label_filters, least_squares, degrees, rounds, earlier
+    )
     return ComponentFit(
         problem=problem,
         modes=modes,
