@@ -1,6 +1,7 @@
 """Graphs that are hard in one way or another, and what a review found: all must end well."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import oracles
 from robustgc import CSR, BelkinGC, Graph, RobustGC, estimate
 from robustgc.engines import Options, solve_robust
 from robustgc.laplacian import Laplacian
+from robustgc.lifted import WORST, Filters, measured
 from robustgc.outcome import Shifts
 from solving import answers, relative
 
@@ -300,3 +302,34 @@ def test_weak_blocks_of_a_large_graph_are_found_by_more_products():
     assert np.mean(clf.transduction_ == truth) > 0.85  # the paper's model: 0.76
     issues = clf.label_issues()
     assert np.isin(issues.node[:5], nodes[:24]).all()
+
+
+def wheel(n):
+    """A hub and a rim: hundreds of eigenvalues crowd from 1/3 on."""
+    rim = np.arange(1, n)
+    i, j = np.append(np.zeros(n - 1, dtype=int), rim), np.append(rim, np.append(rim[1:], 1))
+    W = sp.coo_array((np.ones(len(i)), (i, j)), shape=(n, n)).tocsr()
+    return sp.csr_array(W + W.T)
+
+
+def test_modes_of_few_digits_do_not_spoil_the_answer():
+    """Vectors turned away from the modes: what couples them is taken out of the answer again."""
+    graph, rng = Graph(wheel(1000)), np.random.default_rng(71)
+    values, vectors = np.linalg.eigh(graph.laplacian().toarray())
+    V = np.linalg.qr(vectors[:, 1:4] + 2e-4 * graph.P0(rng.standard_normal((1000, 3))))[0]
+    turn = np.linalg.eigh(V.T @ graph.L_N(V))
+    V, options = V @ turn[1], Options(dtype="float64")
+    modes = measured(graph, turn[0], V, "test", "")
+    gammas = 0.9 * turn[0][:2]
+    filters = Filters(graph, replace(modes, beyond=values[4]), [1, 2], gammas, options)
+    Y = np.zeros((1000, 2))
+    Y[rng.choice(1000, 40, replace=False), rng.integers(0, 2, 40)] = 1.0
+    found, residual, _ = filters.answer(Y, np.array([[1.0, 0.0], [0.5, 2.0]]), 1e-6)
+    assert residual < WORST / 4
+    exact = []
+    for q, gamma in zip((1, 2), gammas, strict=True):
+        weights = gamma / (np.maximum(values, values[q]) - gamma)
+        weights[0] = 0.0
+        exact.append((vectors * weights) @ (vectors.T @ Y))
+    assert relative(found[0], exact[0]) < 5e-3
+    assert relative(found[1], 0.5 * exact[0] + 2 * exact[1]) < 5e-3

@@ -44,7 +44,7 @@ class Complement:
     def __init__(
         self, graph: Graph, vectors: Array, beyond: float, dtype: str, watch: Watch = nobody
     ) -> None:
-        self._numbering = numbered(graph)
+        self.source, self._numbering = graph, numbered(graph)
         graph, vectors = self._numbering.graph, self._numbering.to(vectors)
         self.graph, self.beyond, self.dtype = graph, beyond, np.dtype(dtype)
         self._watch = watch

@@ -5,7 +5,7 @@ exactly for ``gamma < lambda_q``, and the modes up to q count alike. q = 1 is th
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from robustgc import inverse_lanczos, multigrid, parallel
 from robustgc.block_lanczos import Worth, first_modes, told_apart
 from robustgc.complement import Complement
+from robustgc.coupling import left_by_modes
 from robustgc.engines import Options, cure, precision, probe
 from robustgc.factors import fill_little
 from robustgc.graph import SMALL, Graph
@@ -94,9 +95,8 @@ def find_modes(
     try:
         if graph.spread is None:
             return _searched_modes(graph, count, Y, options, exact, worth)
-        kept: Modes = graph.spread.modes(
-            lambda: _searched_modes(graph, count, Y, options, exact, worth)
-        )
+        search = partial(_searched_modes, graph, count, Y, options, exact, worth)
+        kept: Modes = graph.spread.modes(search)
     except NotConvergedError as failure:
         raise NotConvergedError(
             f"The first modes of the graph of {graph.n} nodes were not found: "
@@ -138,8 +138,7 @@ def _searched_modes(
         note = f"{len(first.values)} modes, {first.products} products with the inverse"
         modes = measured(graph, first.values, first.vectors, "factors", note)
         return replace(modes, beyond=first.beyond)
-    some = max(1, min(count - 1, Y.shape[1]))
-    needed = count if exact or options.tol is not None else some
+    needed = count if exact or options.tol is not None else max(1, min(count - 1, Y.shape[1]))
     watch = options.watching("modes")
     values, vectors, _, steps = multigrid.first_pairs(graph, pair, count, watch, needed)
     note = f"{min(count, len(values))} modes, LOBPCG {steps} steps"
@@ -182,8 +181,7 @@ def _settled(graph: Graph, count: int) -> tuple[Array, Array, str, str]:
 
 def measured(graph: Graph, values: Array, vectors: Array, engine: str, note: str) -> Modes:
     """Return modes with the residual of the first of them."""
-    first = vectors[:, :1]
-    rest = float(graph.norms(graph.L_N(first) - values[:1] * first)[0])
+    rest = float(graph.norms(graph.L_N(vectors[:, :1]) - values[0] * vectors[:, :1])[0])
     return Modes(values, vectors, rest / max(float(values[0]), 1e-300), engine, note)
 
 
@@ -270,8 +268,7 @@ class Filters:
         level = modes.values[self.n_modes - 1][:, None]
         lifted = np.maximum(modes.values[None, :], level)
         self.weights = self.gammas[:, None] / (lifted - self.gammas[:, None])  # (models, Q)
-        self.complete = len(modes.values) == graph.n - 1
-        self._options = options
+        self.complete, self._options = len(modes.values) == graph.n - 1, options
 
     @cached_property
     def _rest(self) -> Complement:
@@ -286,8 +283,7 @@ class Filters:
         return self._rest if same else self._off_modes(single)
 
     def _off_modes(self, dtype: str) -> Complement:
-        watch = self._options.watching("candidates")
-        modes = self.modes
+        modes, watch = self.modes, self._options.watching("candidates")
         return Complement(self.graph, modes.vectors, modes.next_value, dtype, watch)
 
     def rows(self, nodes: NDArray[Any], B: Array, tol: float, mix: Array) -> Array:
@@ -337,7 +333,12 @@ class Filters:
         gammas, shares = self._by_gamma(mix)
         rest, residual, steps = self._rest.mixed(Y, gammas, shares, tol)
         found += rest
-        return found + first, max(residual, self._residual(found, Y, mix, tiny)), steps
+        measured = self._residual(found, Y, mix, tiny)
+        if measured > max(10 * tol, WORST):  # it would be refused
+            modes, of_modes = (self.modes.values[tiny:], V[:, tiny:]), self.weights[:, tiny:]
+            found -= left_by_modes(self._rest, modes, of_modes, self.gammas, Y, mix)
+            measured = self._residual(found, Y, mix, tiny)
+        return found + first, max(residual, measured), steps
 
     def own_columns(
         self, nodes: NDArray[Any], columns: Array, models: NDArray[Any], tol: float
@@ -385,8 +386,7 @@ class Filters:
     def _residual(self, found: Array, Y: Array, mix: Array, tiny: int) -> float:
         """Measure on the matrix every sum that is one model alone, off the tiny modes."""
         worst, b, first = 0.0, self.graph.P0(Y), self.modes.vectors[:, :tiny]
-        sizes = self.graph.norms(b)
-        sizes[sizes == 0] = 1.0
+        sizes = np.where((norms := self.graph.norms(b)) == 0, 1.0, norms)
         for f, row in zip(found, mix, strict=True):
             if np.count_nonzero(row) != 1:
                 continue
