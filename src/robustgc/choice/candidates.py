@@ -28,7 +28,9 @@ _CONSTANT_LABELS = 4  # labels of a component that give half of that: one is no 
 _LOCALISED = 0.1  # of a class of the usual size: modes on fewer nodes tell no classes apart
 _WIDER_GAP = 3.0  # a gap behind one mode more than K classes need must be that much wider
 FEW_LABELS = 8  # of which none can be told to be wrong by the others
-_LOCALISED_ETAS = (0.1, 0.5, 0.9)  # what leans least on the first modes; the last is the paper's
+_LOCALISED_ETAS = (0.1, 0.5)  # what leans least on the first modes
+_LOCALISED_PRIOR = 0.99  # of these: other modes than the first may tell classes apart all the same
+_PAPER_ETA = 0.9  # with few labels of two classes
 
 
 class Comparison(NamedTuple):
@@ -94,7 +96,7 @@ Regression = tuple[int, float | None, float | None]  # n_modes, eta, ridge
 def all_candidates(
     problem: Problem,
     filters: Sequence[Filter],
-    default: int,
+    first: Sequence[int],
     default_prior: float,
     regressions: Sequence[Regression],
     *,
@@ -102,11 +104,12 @@ def all_candidates(
 ) -> tuple[tuple[Candidate, ...], int]:
     """Return all candidates with their prior, and the place of the default among them.
 
-    Filters stand first, comparison by comparison, then regressions. `default` is the place of the
-    default among the filters; it has `default_prior` by itself, and the rest is shared by all.
+    Filters stand first, comparison by comparison, then regressions. `first` are the places among
+    the filters of those that have `default_prior` by themselves, the default before the others; the
+    rest is shared by all.
     """
     ways, default_ways = _comparisons(problem, local=local)
-    defaults = [default + way * len(filters) for way in default_ways]
+    defaults = [default + way * len(filters) for way in default_ways for default in first]
     weights = _prior(filters, ways, regressions, problem.n_classes, len(problem.nodes))
     weights *= 1 - default_prior
     weights[defaults] += default_prior / len(defaults)
@@ -169,8 +172,8 @@ def localised(problem: Problem, vectors: Array) -> bool:
 
 def filter_candidates(
     problem: Problem, modes: Modes, *, local: bool
-) -> tuple[tuple[Filter, ...], int, float]:
-    """Return the filters (n_modes, eta), which of them is the default, and its own prior.
+) -> tuple[tuple[Filter, ...], tuple[int, ...], float]:
+    """Return the filters (n_modes, eta), which of them come first, and the prior of these.
 
     The default lifts the modes below the widest gap that K classes need. What the gap tells is
     known before any label: the prior is ``(1 - lambda_q / lambda_{q+1})^2``, near 1 where the graph
@@ -188,16 +191,16 @@ def filter_candidates(
         )
     else:
         numbers, default = [n_modes], n_modes
-    default_eta, prior = etas[-1], relative_gap(modes, default) ** 2
-    if local:  # with few labels of two classes, the paper's
-        paper = K == 2 and len(problem.nodes) < FEW_LABELS
-        numbers, default, etas = numbers[:1], numbers[0], _LOCALISED_ETAS[: 2 + paper]
-        default_eta, prior = etas[-1] if paper else etas[0], 0.5 if paper else 0.25
     filters = [(q, float(eta)) for q in numbers for eta in etas]
-    place = filters.index((default, default_eta))
-    if eta is None and n_modes is None and not local:
+    if local:
+        paper = K == 2 and len(problem.nodes) < FEW_LABELS
+        near = [(numbers[0], eta) for eta in ((_PAPER_ETA,) if paper else _LOCALISED_ETAS)]
+        filters = near + [pair for pair in filters if pair not in near]
+        return tuple(filters), tuple(range(len(near))), _LOCALISED_PRIOR
+    place = filters.index((default, float(etas[-1])))
+    if eta is None and n_modes is None:
         filters.append((1, -DIFFUSION / float(modes.values[0])))
-    return tuple(filters), place, prior
+    return tuple(filters), (place,), relative_gap(modes, default) ** 2
 
 
 def relative_gap(modes: Modes, q: int) -> float:

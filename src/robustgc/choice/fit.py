@@ -159,7 +159,7 @@ def _weighed(
     problem: Problem, modes: Modes, options: Options, before: ComponentFit | None
 ) -> ComponentFit:
     local = candidates.localised(problem, modes.vectors)
-    pairs, default, prior = candidates.filter_candidates(problem, modes, local=local)
+    pairs, first, prior = candidates.filter_candidates(problem, modes, local=local)
     numbers, etas = [q for q, _ in pairs], np.array([eta for _, eta in pairs])
     gammas = [eta * modes.values[q - 1] for q, eta in pairs]
     filters = Filters(problem.graph, modes, numbers, gammas, options, exact=not problem.has_choice)
@@ -170,7 +170,7 @@ def _weighed(
     label_filters = LabelFilters(filters, etas, problem.nodes, coarse, known)
     least_squares = _regressions(problem, modes, label_filters, before, local=local)
     members = least_squares.members
-    some, default = candidates.all_candidates(problem, pairs, default, prior, members, local=local)
+    some, default = candidates.all_candidates(problem, pairs, first, prior, members, local=local)
     limit = None
     if problem.has_choice:
         limit = _LOCAL_DEGREE_LIMIT if local else DEGREE_LIMIT
