@@ -66,17 +66,6 @@ def one_hot(y, weights=None):
     return Y
 
 
-class NoRegressions:
-    """No regressions next to the filters."""
-
-    members = ()
-
-    def leave_one_out(self, w):
-        return []
-
-    at_labels = leave_one_out
-
-
 def problem(graph, y):
     """The problem of labels y, -1 for none, on a connected graph, all of one weight."""
     nodes = np.flatnonzero(y >= 0)

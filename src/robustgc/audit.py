@@ -268,17 +268,16 @@ def _evidence(fit: ComponentFit) -> dict[int, NDArray[Any]]:
     ensemble, problem, filters = fit.ensemble, fit.problem, fit.label_filters
     posterior, weights = ensemble.label_posterior, fit.column_weights
     doubted = np.argsort(posterior, kind="stable")
-    limit = len(doubted) if filters.has_kernel else max(10, _EXPLAINED // problem.graph.n)
+    limit = len(doubted) if filters.kernel is not None else max(10, _EXPLAINED // problem.graph.n)
     doubted = doubted[ensemble.judged[doubted] & (posterior[doubted] < 0.9)][:limit]
     if doubted.size == 0:
         return {}
-    mass = problem.class_mass(weights)
+    mass = problem.class_mass(weights) if problem.balanced else np.ones(problem.n_classes)
     there = mass > 0  # as in ComponentFit.f: the labels of a class may all have lost their weight
     per_mass = weights / np.where(there, mass, 1.0)[problem.codes] * mass[there].mean()
     shares = ensemble.combination.filters / filters.scales
     with parallel.single_blas:
-        balanced, counting = filters.weighted_kernels(shares, doubted)
-    influence = balanced * per_mass + counting * weights
+        influence = filters.influence(shares, doubted) * per_mass
     found = {}
     for k, row in zip(doubted, influence, strict=True):
         against = np.where(problem.codes == problem.codes[k], -np.inf, row)

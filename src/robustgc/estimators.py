@@ -48,8 +48,8 @@ class RobustGC(RankedClassifier):
         How many eigenvalues are lifted to ``lambda_q``: about as many as there are classes less
         one. "auto": weighed by leave-one-out.
     class_weight : {None, "balanced"}, default=None
-        "balanced": every class counts alike, however many labels it has. With "auto" both ways are
-        among the candidates, and this has no effect.
+        "balanced": every class counts alike, however many labels it has. With "auto" they
+        always do, and this has no effect.
     priors : None, "labels", dict or array-like, default=None
         Shares of the classes among all nodes, positive and summing to 1: thresholds are moved so
         that the answers have them. "labels": the shares of the given labels.
@@ -81,8 +81,8 @@ class RobustGC(RankedClassifier):
     eta_, n_modes_ : float, int
         Those of the lifted candidate with the largest weight.
     selection_ : tuple of Candidate
-        All candidates, the heaviest first: ``n_modes``, ``eta`` (None: least squares), ``ridge``,
-        ``balanced``, ``constant``, ``centred``, ``accuracy`` and ``evidence`` on labels left out,
+        All candidates, the heaviest first: ``n_modes``, ``eta`` (below 0: ZhouGC), ``ridge`` (None:
+        class means), ``constant``, ``centred``, ``accuracy`` and ``evidence`` on labels left out,
         ``weight``. Empty where none was chosen.
     lambda_1_, gamma_, condition_bound_ : float
         The smallest non-trivial eigenvalue, the trade-off, and the bound on the condition number

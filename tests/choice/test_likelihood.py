@@ -27,21 +27,21 @@ def test_the_fitted_model_is_the_best_of_its_grid(seed):
     found, tau, noise = likelihood.fit_noise_model(S, codes)
     for k, values in enumerate(S):
         np.testing.assert_allclose(found[k], terms(values, codes, tau[k], noise[k]), rtol=1e-10)
-        best = found[k].sum() - likelihood._TAU_PENALTY * tau[k]
+        best = found[k].sum() - likelihood.TAU_PENALTY * tau[k]
         for t in likelihood._TAUS:
             for eps in likelihood._NOISE:
-                other = terms(values, codes, t, eps).sum() - likelihood._TAU_PENALTY * t
+                other = terms(values, codes, t, eps).sum() - likelihood.TAU_PENALTY * t
                 assert other <= best + 1e-9
     assert tau[0] > tau[1:].max()
 
 
 def by_the_formulas(S, codes):
     """Posterior, class probabilities, and weights of every pair of tau and eps, label by label."""
-    (m, K), rho = S.shape, likelihood._CONFUSABLE
+    (m, K), rho = S.shape, likelihood.CONFUSABLE
     found = []
     for tau in likelihood._ENSEMBLE_TAUS:
         for eps in likelihood._ENSEMBLE_NOISE:
-            delta = likelihood._ATYPICAL * eps
+            delta = likelihood.ATYPICAL * eps
             q = (1 - delta) * softmax(tau * S, axis=1) + delta / K
             right, total = np.zeros(m), np.zeros(m)
             for i, g in enumerate(codes):
@@ -73,7 +73,7 @@ def test_given_another_class_something_is_always_given():
     q = rng.dirichlet(np.ones(5))
     for c in range(5):
         others = [g for g in range(5) if g != c]
-        rho = likelihood._CONFUSABLE
+        rho = likelihood.CONFUSABLE
         assert sum(rho * q[g] / (1 - q[c]) + (1 - rho) / 4 for g in others) == pytest.approx(1.0)
 
 
@@ -94,21 +94,20 @@ def test_the_posterior_is_that_of_bayes():
 def test_standardised_values_have_unit_size_and_no_common_part():
     S, _ = drawn(4019)
     mass = np.random.default_rng(4021).uniform(1.0, 5.0, S.shape[1:])
-    balanced = np.array([True, False, False])
     F = 1e-3 * S + 7.0
-    found, size = likelihood.standardise(F, mass, balanced, 1e-12)
-    np.testing.assert_allclose(found.sum(axis=2), 0.0, atol=1e-8)
-    np.testing.assert_allclose((found**2).mean(axis=(1, 2)), 1.0)
-    centred = F[1] - F[1].mean(axis=1, keepdims=True)
-    np.testing.assert_allclose(found[1] * size[1], centred, atol=1e-12)
-    per_mass = F[0] / mass
-    np.testing.assert_allclose(np.argsort(found[0], axis=1), np.argsort(per_mass, axis=1))
+    for balanced in (True, False):
+        found, size = likelihood.standardise(F, mass, 1e-12, balanced=balanced)
+        np.testing.assert_allclose(found.sum(axis=2), 0.0, atol=1e-8)
+        np.testing.assert_allclose((found**2).mean(axis=(1, 2)), 1.0)
+        values = F * mass.mean() / mass if balanced else F
+        centred = values[1] - values[1].mean(axis=1, keepdims=True)
+        np.testing.assert_allclose(found[1] * size[1], centred, atol=1e-12)
 
 
 def test_a_class_without_a_label_and_values_of_rounding():
     F, mass = np.ones((2, 3, 2)) * 1e-14, np.array([[2.0, 0.0], [2.0, 1.0], [1.0, 1.0]])
     F[1] = [[1.0, 5.0], [2.0, 1.0], [0.0, 3.0]]
-    found, _ = likelihood.standardise(F, mass, np.array([False, False]), 1e-10)
+    found, _ = likelihood.standardise(F, mass, 1e-10, balanced=False)
     assert (found[:, 0, 1] == -np.inf).all()
     np.testing.assert_array_equal(found[0, 1:], 0.0)
     assert found[1, 1, 0] > found[1, 1, 1]

@@ -8,7 +8,6 @@ All answers are linear in the labels, so that the ensemble is one linear filter 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,40 +16,39 @@ from robustgc.choice import likelihood
 from robustgc.choice.candidates import Candidate
 from robustgc.choice.kernels import LabelFilters
 from robustgc.choice.problem import Problem
-from robustgc.choice.ridges import Regressions
+from robustgc.choice.ridges import Ridges
 from robustgc.choice.values import LabelValues
 from robustgc.weights import Array
 
-# docs/choice.md says where they come from; the last is by the size of the cache.
 ROUNDS = 3  # in which candidates are weighed; between two of them labels are
-_NEGLIGIBLE = 1e-3  # of the largest weight: a lighter candidate is not scored again
+# By time and memory.
 _DROPPED = 0.01  # of the largest weight: a lighter candidate is not worth a solve
-_CHUNK = 2e5  # values of candidates that are scored together
+_CHUNK = 2e5  # values of candidates that are scored together: they stay in cache
 
 
 @dataclass(frozen=True)
 class Combination:
     """The ensemble as one linear answer to label columns Y with class masses m.
 
-    ``F = mean(m) ((K_1 Y) / m - sqrt_degree t') + K_2 Y + R`` with ``K_g = sum_k a_gk K_k + b_g v0
-    v0'`` over the filters whose classes are balanced (g = 1) or not (g = 2), and R the regressions.
+    ``F = mean(m) ((K Y) / m - sqrt_degree t') + R`` with ``K = sum_k a_k K_k + b v0 v0'`` over the
+    filters, and R the regressions. Where classes are not balanced all m are 1.
 
     Attributes
     ----------
-    filters : ndarray, shape (2, filters)
-        ``a_gk`` times the scale ``(1 - eta) / eta``, by which lifted modes have the weight 1.
-    constant : ndarray, shape (2,)
-        ``b_g``.
+    filters : ndarray, shape (filters,)
+        ``a_k`` times the scale ``(1 - eta) / eta``, by which lifted modes have the weight 1.
+    constant : float
+        ``b``.
     half_squared_means : ndarray, shape (K,)
         ``t_c``: half of ``|mu_c|^2``, summed over the centred candidates with their coefficients.
     regressions : ndarray, shape (regressions,)
         Coefficients of the regressions.
     heaviest : int
-        The lifted filter with the largest weight, all comparisons taken together.
+        The lifted filter with the largest weight, all readings taken together.
     """
 
     filters: Array
-    constant: Array
+    constant: float
     half_squared_means: Array
     regressions: Array
     heaviest: int
@@ -67,7 +65,7 @@ class Ensemble:
     candidates : tuple of Candidate
     combination : Combination
     label_weights : ndarray, shape (labels,)
-        The posterior of every label divided by the mean of all, as it was in the last round.
+        The posterior of every label divided by the mean of all, by which the answer weights them.
     judged : ndarray of bool, shape (labels,)
         False for the only label of its class: without it the class is not there.
     label_posterior : ndarray, shape (labels,)
@@ -89,77 +87,73 @@ class Ensemble:
 
 
 class _Scores:
-    """Leave-one-out values of all candidates and their likelihood, as they were scored last."""
+    """Standardised leave-one-out values of all candidates, their likelihood and weights."""
 
     def __init__(
-        self, problem: Problem, candidates: Sequence[Candidate], judged: NDArray[np.bool_]
+        self,
+        problem: Problem,
+        candidates: Sequence[Candidate],
+        found: LabelValues,
+        judged: NDArray[np.bool_],
     ) -> None:
-        n, m = len(candidates), len(problem.nodes)
-        self.values = np.zeros((n, m, problem.n_classes))  # standardised
-        self.log_likelihood = np.zeros((n, int(judged.sum())))
-        self.tau, self.noise = np.ones(n), np.zeros(n)
-        self.size = np.ones(n)  # of the values before they were standardised
-        self.balanced = np.array([c.balanced for c in candidates])
-        self._judged, self._codes = judged, problem.codes[judged]
-
-    def score(self, which: NDArray[Any], values: Array, mass: Array, floor: float) -> None:
-        """Score some candidates, a few at a time: their values stay in cache."""
+        n, m, mass = len(candidates), len(problem.nodes), found.mass_without_i
+        self.values = np.empty((n, m, problem.n_classes))
+        self.log_likelihood = np.empty((n, int(judged.sum())))
+        self.size, self.tau, self.noise = np.empty((3, n))
         step = max(1, int(_CHUNK // max(mass.size, 1)))
-        for first in range(0, len(which), step):
-            part, some = which[first : first + step], values[first : first + step]
-            S, self.size[part] = likelihood.standardise(some, mass, self.balanced[part], floor)
+        for part in (slice(k, k + step) for k in range(0, n, step)):
+            S, self.size[part] = likelihood.standardise(
+                found.values[part], mass, found.floor, balanced=problem.balanced
+            )
             self.values[part] = S
-            S = S if self._judged.all() else S[:, self._judged]
-            fitted = likelihood.fit_noise_model(S, self._codes)
+            fitted = likelihood.fit_noise_model(S[:, judged], problem.codes[judged])
             self.log_likelihood[part], self.tau[part], self.noise[part] = fitted
+        prior = np.array([c.weight for c in candidates])
+        self.weights = posterior_weights(prior, self.log_likelihood)
 
-    def means(self) -> tuple[Array, Array]:
-        """Return accuracy and mean log-likelihood over the judged labels, by candidate."""
-        if not self._judged.any():
-            return np.full(len(self.tau), np.nan), np.zeros(len(self.tau))
-        values = self.values if self._judged.all() else self.values[:, self._judged]
-        hits = values.argmax(axis=2) == self._codes
-        return hits.mean(axis=1), self.log_likelihood.mean(axis=1)
+    def label_posterior(self, codes: NDArray[np.int64], judged: NDArray[np.bool_]) -> Array:
+        """Return the posterior of every label by which it is weighted, shape (labels,).
+
+        The mean of what each candidate says by its own, plain model. The ensemble's model is
+        sharper, and takes a label alone in its part of the graph for a wrong one too readily.
+        """
+        heavy = np.flatnonzero(self.weights >= _DROPPED * self.weights.max())
+        posterior = np.zeros(len(codes))
+        for k in heavy.tolist():
+            p, eps = likelihood.softmax(self.tau[k] * self.values[k]), self.noise[k]
+            right = np.where(judged, likelihood.label_posterior(p, codes, eps), 1 - eps)
+            posterior += self.weights[k] * right
+        return np.asarray(posterior / self.weights[heavy].sum())
 
 
 def weigh_candidates(
     problem: Problem,
     candidates: Sequence[Candidate],
-    default: int,
     filters: LabelFilters,
-    regressions: Regressions,
+    ridges: Ridges | None,
     degree_weights: Array,
-    rounds: int = ROUNDS,
-    earlier: Sequence[Candidate] | None = None,
 ) -> Ensemble:
-    """Weigh candidates and labels in turn.
+    """Weigh the candidates and the labels, these by their posterior, in turn.
 
-    Candidates are weighed so many rounds; between two of them labels are, by their posterior.
-    `candidates` have their prior, filters first, and `default` is the place of one of them; those
-    that are next to nothing in `earlier`, weighed by nearly the same labels, are not scored.
+    `candidates` have their prior as weight; those that are read by class means stand first.
     """
-    codes = problem.codes
+    codes, label_weights = problem.codes, np.ones(len(problem.codes))
     judged = np.bincount(codes, minlength=problem.n_classes)[codes] > 1
-    scores = _Scores(problem, candidates, judged)
-    active = np.arange(len(candidates)) if earlier is None else _not_negligible(_weights(earlier))
-    prior = np.zeros(len(candidates))
-    prior[active] = _weights(candidates)[active]
-    label_weights = np.ones(len(codes))
-    for turn in range(rounds):
-        some, w = [candidates[k] for k in active.tolist()], label_weights * problem.sample_weight
-        values = LabelValues(problem, some, filters, regressions, w, degree_weights)
-        scores.score(active, values.leave_one_out(), values.mass_without_i, values.floor)
-        weights = posterior_weights(prior, scores.log_likelihood)
-        if turn < rounds - 1:
-            posterior = _careful_posterior(scores, weights, codes, judged)
-            label_weights, active = posterior / posterior.mean(), _not_negligible(weights)
+    for turns in range(ROUNDS if problem.has_choice else 1, 0, -1):
+        w = label_weights * problem.sample_weight
+        values = LabelValues(problem, candidates, filters, ridges, w, degree_weights)
+        scores = _Scores(problem, candidates, values, judged)
+        if turns > 1:
+            posterior = scores.label_posterior(codes, judged)
+            label_weights = posterior / posterior.mean()
+    weights, default = scores.weights, int(np.argmax([c.weight for c in candidates]))
     coefficients = np.where(weights >= _DROPPED * weights.max(), weights * scores.tau, 0.0)
-    if problem.has_choice:
-        # By their size with all labels: a local candidate speaks of its own labels most of all.
-        every, balanced = values.at_labels(), scores.balanced[active]
-        _, size = likelihood.standardise(every, values.mass, balanced, values.floor)
-        coefficients[active] /= size
-    accuracy, evidence = scores.means()
+    coefficients /= scores.size if problem.has_choice else 1.0
+    accuracy = np.full(len(weights), np.nan)
+    evidence = np.zeros(len(weights))
+    if judged.any():
+        accuracy = (scores.values[:, judged].argmax(axis=2) == codes[judged]).mean(axis=1)
+        evidence = scores.log_likelihood.mean(axis=1)
     numbers = np.column_stack([accuracy, evidence - evidence[default], weights]).tolist()
     weighed = tuple(
         replace(c, accuracy=row[0], evidence=row[1], weight=row[2])
@@ -170,35 +164,11 @@ def weigh_candidates(
     return Ensemble(problem, weighed, combination, label_weights, judged, *judgement)
 
 
-def _weights(candidates: Sequence[Candidate]) -> Array:
-    return np.array([c.weight for c in candidates])
-
-
 def posterior_weights(prior: Array, log_likelihood: Array) -> Array:
     """Return ``prior * exp(POWER * total log-likelihood)``, summing to 1, shape (candidates,)."""
     total = likelihood.POWER * log_likelihood.sum(axis=1)
     weights = prior * np.exp(np.minimum(total - total[prior > 0].max(), 0.0))
     return np.asarray(weights / weights.sum())
-
-
-def _not_negligible(weights: Array) -> NDArray[Any]:
-    return np.flatnonzero(weights >= _NEGLIGIBLE * weights.max())
-
-
-def _careful_posterior(
-    scores: _Scores, weights: Array, codes: NDArray[np.int64], judged: NDArray[np.bool_]
-) -> Array:
-    """Return the posterior of every label by which it is weighted, shape (labels,).
-
-    The mean of what each candidate says by its own, plain model. The ensemble's model is sharper,
-    and takes a label that is alone in its part of the graph for a wrong one too readily.
-    """
-    posterior, heavy = np.zeros(len(codes)), _not_negligible(weights)
-    for k in heavy.tolist():
-        p, eps = likelihood.softmax(scores.tau[k] * scores.values[k]), scores.noise[k]
-        right = np.where(judged, likelihood.label_posterior(p, codes, eps), 1 - eps)
-        posterior += weights[k] * right
-    return np.asarray(posterior / weights[heavy].sum())
 
 
 def _judged_labels(
@@ -209,9 +179,9 @@ def _judged_labels(
     The ensemble without label i says there the sum of what its candidates say without it.
     """
     used = np.flatnonzero(coefficients)
-    factors = coefficients[used] * scores.size[used]
     present = np.isfinite(scores.values[used[0]])
-    S = np.tensordot(factors, np.where(present, scores.values[used], 0.0), axes=1)
+    values = np.where(present, scores.values[used], 0.0)
+    S = np.tensordot((coefficients * scores.size)[used], values, axes=1)
     size = float(np.sqrt(np.mean(S**2))) or 1.0
     S = np.where(present, S / size, -np.inf)
     model = likelihood.fit_ensemble_noise(S[judged], codes[judged])
@@ -230,19 +200,14 @@ def _combined(
     filters: LabelFilters,
 ) -> Combination:
     """Return the sum of all candidates with their coefficients."""
-    chosen, weights = [c for c in candidates if c.is_filter], _weights(candidates)
-    of, n, scales = filters.places(chosen), len(chosen), filters.scales
-    regressions, kept = coefficients[n:], coefficients[:n]
-    heaviest = int(np.argmax(np.bincount(of, weights[:n] * [c.lifted for c in chosen])))
-    by_filter, by_constant = np.zeros((2, len(scales))), np.zeros(2)
+    read = [c for c in candidates if c.is_filter]
+    place, n = filters.places(read), len(filters.scales)
+    heaviest = int(np.argmax(np.bincount(place, [c.weight * c.lifted for c in read], n)))
     if not problem.has_choice:  # one model, as it stands
-        by_filter[0 if problem.model.balanced else 1] = 1.0
         nothing = np.zeros(problem.n_classes)
-        return Combination(by_filter, by_constant, nothing, regressions, heaviest)
-    group = np.array([0 if c.balanced else 1 for c in chosen])
-    constant = np.array([c.constant for c in chosen])
-    np.add.at(by_filter, (group, of), kept * scales[of])
-    np.add.at(by_constant, group, kept * constant)
-    means = squared_class_means[of] + constant[:, None] * squared_class_means[-1]
-    half = 0.5 * (kept * [c.centred for c in chosen]) @ means
-    return Combination(by_filter, by_constant, half, regressions, heaviest)
+        return Combination(np.ones(1), 0.0, nothing, np.empty(0), heaviest)
+    kept, regressions = coefficients[: len(read)], coefficients[len(read) :]
+    half = 0.5 * (kept * [c.centred for c in read]) @ squared_class_means
+    by_filter = np.bincount(place, kept, n) * filters.scales
+    constant = float(kept @ [c.constant for c in read])
+    return Combination(by_filter, constant, half, regressions, heaviest)

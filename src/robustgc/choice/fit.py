@@ -6,10 +6,10 @@ import numpy as np
 
 from robustgc import parallel
 from robustgc.choice import candidates
-from robustgc.choice.ensemble import ROUNDS, Ensemble, weigh_candidates
+from robustgc.choice.ensemble import Ensemble, weigh_candidates
 from robustgc.choice.kernels import LabelFilters
-from robustgc.choice.problem import DEGREE_LIMIT, Problem, sqrt_degree
-from robustgc.choice.ridges import MOST_LABELS, KernelRidges, ModeRidges, Regressions
+from robustgc.choice.problem import Problem, sqrt_degree
+from robustgc.choice.ridges import Ridges
 from robustgc.engines import Options, precision
 from robustgc.graph import SMALL
 from robustgc.lifted import Filters, Modes, check_residual, find_modes
@@ -20,7 +20,6 @@ _SINGLE = 10_000  # nodes from which candidates are weighed in single precision 
 _TOL = (1e-6, 1e-4)  # of an answer whose modes are chosen: up to so many nodes, and above
 _COARSE_TOL = (1e-3, 1e-6)  # of leave-one-out answers: where there is a choice, and where not
 _CHANGE_TOL = 1e-2  # of the difference that changed labels make, at most
-_LOCAL_DEGREE_LIMIT = 1.0  # the end of a whisker tells no more than others
 
 
 @dataclass(frozen=True)
@@ -37,11 +36,9 @@ class ComponentFit:
     ensemble : Ensemble
     label_weights : ndarray, shape (labels,)
         Sample weight times the weight that the posterior of the label gives.
-    degree_limit : float or None
-        Of the degree weights, by which the label weights are multiplied for filters.
-    filter_sums : ndarray, shape (2, N, K)
-        ``sum_k a_gk K_k Y`` of the balanced filters and of the others.
-    regressions : KernelRidges or ModeRidges
+    filter_sum : ndarray, shape (N, K)
+        ``sum_k a_k K_k Y``.
+    ridges : Ridges or None
         Of the labels that are answered.
     regression_sum : ndarray, shape (N, K)
         The regressions with their coefficients.
@@ -56,9 +53,8 @@ class ComponentFit:
     label_filters: LabelFilters
     ensemble: Ensemble
     label_weights: Array
-    degree_limit: float | None
-    filter_sums: Array
-    regressions: Regressions
+    filter_sum: Array
+    ridges: Ridges | None
     regression_sum: Array
     residual: float
     n_iter: int
@@ -67,7 +63,7 @@ class ComponentFit:
     @property
     def column_weights(self) -> Array:
         """Label weights times degree weights: the entries of Y, shape (labels,)."""
-        return self.label_weights * self.problem.degree_weights(self.degree_limit)
+        return self.label_weights * _degree_weights(self.problem)
 
     @property
     def is_weighed(self) -> bool:
@@ -82,14 +78,17 @@ class ComponentFit:
         """
         problem, graph, how = self.problem, self.problem.graph, self.ensemble.combination
         weights = self.column_weights
-        Y, mass = problem.columns(weights), problem.class_mass(weights)
-        of_constant = np.outer(graph.v0, graph.inner(graph.v0, Y))
-        sums = self.filter_sums + how.constant[:, None, None] * of_constant
+        sums = self.filter_sum
+        if not problem.balanced:
+            return sums
+        mass = problem.class_mass(weights)
+        if how.constant:
+            Y = problem.columns(weights)
+            sums = sums + how.constant * np.outer(graph.v0, graph.inner(graph.v0, Y))
         present = mass > 0
-        balanced = sums[0] / np.where(present, mass, 1.0)
-        balanced -= np.outer(sqrt_degree(graph), how.half_squared_means)
-        f = np.where(present, balanced * mass[present].mean(), 0.0) + sums[1]
-        f = f + self.regression_sum
+        means = sums / np.where(present, mass, 1.0)
+        means -= np.outer(sqrt_degree(graph), how.half_squared_means)
+        f = np.where(present, means * mass[present].mean(), 0.0) + self.regression_sum
         return np.asarray(f * self.ensemble.sharpness if problem.has_choice else f)
 
     def with_labels(self, problem: Problem) -> "ComponentFit":
@@ -103,11 +102,14 @@ class ComponentFit:
         relative = size / float(np.linalg.norm(now))
         tol = min(_CHANGE_TOL, self.tol / relative)
         filters, shares = self.label_filters.filters, self.ensemble.combination.filters
-        sums, residual, steps = filters.answer(difference, shares, tol)
+        sums, residual, steps = filters.answer(difference, shares[None], tol)
+        ridges = self.ridges
+        if ridges is not None:
+            ridges = Ridges(problem, self.label_filters.at_nodes(problem.nodes))
         return replace(
             fit,
-            filter_sums=self.filter_sums + sums,
-            regressions=self.regressions.for_labels(problem, self.label_filters),
+            filter_sum=self.filter_sum + sums[0],
+            ridges=ridges,
             residual=max(self.residual, residual * relative),
             n_iter=steps,
         )._with_regressions()
@@ -115,11 +117,10 @@ class ComponentFit:
     def _with_regressions(self) -> "ComponentFit":
         """Return the fit with the sum of the regressions at all nodes."""
         coefficients = self.ensemble.combination.regressions
-        if coefficients.any():
+        total = np.zeros((self.problem.graph.rows, self.problem.n_classes))
+        if self.ridges is not None and coefficients.any():
             with parallel.single_blas:
-                total = self.regressions.answer(self.label_weights, coefficients, self.tol)
-        else:
-            total = np.zeros((self.problem.graph.rows, self.problem.n_classes))
+                total = self.ridges.answer(self.label_weights, coefficients, self.tol)
         return replace(self, regression_sum=total)
 
     def _kept_label_weights(self, problem: Problem) -> Array:
@@ -137,11 +138,11 @@ def fit_component(problem: Problem, options: Options) -> ComponentFit:
     Y = problem.columns(fit.column_weights)
     alone = np.zeros(len(filters.gammas))  # the heaviest filter, of which a residual is measured
     alone[how.heaviest] = fit.label_filters.scales[how.heaviest] if problem.has_choice else 1.0
-    sums, residual, steps = filters.answer(Y, np.vstack([how.filters, alone]), fit.tol)
+    mix = np.vstack([how.filters, alone])
+    sums, residual, steps = filters.answer(Y, mix, fit.tol)
     check_residual(residual, fit.tol, fit.modes)
-    rounding = filters.rounding(Y, alone[None], sums[2:])
-    residual = max(residual, rounding)
-    return replace(fit, filter_sums=sums[:2], residual=residual, n_iter=steps)._with_regressions()
+    residual = max(residual, filters.rounding(Y, alone[None], sums[1:]))
+    return replace(fit, filter_sum=sums[0], residual=residual, n_iter=steps)._with_regressions()
 
 
 def weigh(problem: Problem, options: Options, before: ComponentFit | None = None) -> ComponentFit:
@@ -158,39 +159,28 @@ def weigh(problem: Problem, options: Options, before: ComponentFit | None = None
 def _weighed(
     problem: Problem, modes: Modes, options: Options, before: ComponentFit | None
 ) -> ComponentFit:
-    local = candidates.localised(problem, modes.vectors)
-    pairs, first, prior = candidates.filter_candidates(problem, modes, local=local)
+    spectrum = candidates.Spectrum.of(problem, modes)
+    pairs = candidates.kernels(problem, modes, spectrum)
     numbers, etas = [q for q, _ in pairs], np.array([eta for _, eta in pairs])
     gammas = [eta * modes.values[q - 1] for q, eta in pairs]
     filters = Filters(problem.graph, modes, numbers, gammas, options, exact=not problem.has_choice)
     tol, coarse = _tolerances(problem, options)
-    if before is not None and not np.array_equal(before.label_filters.filters.gammas, gammas):
-        before = None
-    known = None if before is None else before.label_filters
+    known = None
+    if before is not None and np.array_equal(before.label_filters.filters.gammas, gammas):
+        known = before.label_filters
+        filters = known.filters  # with what they know of the graph off the modes
     label_filters = LabelFilters(filters, etas, problem.nodes, coarse, known)
-    least_squares = _regressions(problem, modes, label_filters, before, local=local)
-    members = least_squares.members
-    some, default = candidates.all_candidates(problem, pairs, first, prior, members, local=local)
-    limit = None
-    if problem.has_choice:
-        limit = _LOCAL_DEGREE_LIMIT if local else DEGREE_LIMIT
-    few = local or len(problem.nodes) < candidates.FEW_LABELS or not problem.has_choice
-    earlier = None
-    if before is not None and problem.has_choice and not filters.complete:
-        earlier = before.ensemble.candidates if before.regressions.members == members else None
-    degrees, rounds = problem.degree_weights(limit), 1 if few else ROUNDS
-    ensemble = weigh_candidates(
-        problem, some, default, label_filters, least_squares, degrees, rounds, earlier
-    )
+    some = candidates.all_candidates(problem, pairs, spectrum)
+    ridges = None if some[-1].is_filter else Ridges(problem, label_filters)
+    ensemble = weigh_candidates(problem, some, label_filters, ridges, _degree_weights(problem))
     return ComponentFit(
         problem=problem,
         modes=modes,
         label_filters=label_filters,
         ensemble=ensemble,
         label_weights=ensemble.label_weights * problem.sample_weight,
-        degree_limit=limit,
-        filter_sums=np.empty((2, 0, problem.n_classes)),
-        regressions=least_squares,
+        filter_sum=np.empty((0, problem.n_classes)),
+        ridges=ridges,
         regression_sum=np.empty((0, problem.n_classes)),
         residual=np.nan,
         n_iter=0,
@@ -198,31 +188,15 @@ def _weighed(
     )
 
 
+def _degree_weights(problem: Problem) -> Array:
+    return problem.degree_weights() if problem.has_choice else np.ones(len(problem.nodes))
+
+
 def _modes(problem: Problem, options: Options) -> Modes:
     """Return the modes that candidates may lift, and one more."""
-    Y, worth = problem.columns(problem.sample_weight), None
-    if problem.model.eta is None and problem.model.n_modes is None:
-        # If the first are localised, no more of them are worth having.
-        worth = (problem.n_classes + 1, lambda V: not candidates.localised(problem, V))
-    exact, count = not problem.has_choice, candidates.wanted_modes(problem) + 1
-    return find_modes(problem.graph, count, Y[:, 1:] - Y[:, :1], options, exact=exact, worth=worth)
-
-
-def _regressions(
-    problem: Problem,
-    modes: Modes,
-    label_filters: LabelFilters,
-    before: ComponentFit | None,
-    *,
-    local: bool,
-) -> Regressions:
-    """Return ridges with the kernel between the labels where it is at hand, else on the modes."""
-    if problem.model.eta is not None or local:
-        return ModeRidges(problem, modes)
-    again = before is not None and isinstance(before.regressions, KernelRidges)
-    if label_filters.has_kernel and (again or len(problem.nodes) <= MOST_LABELS):
-        return KernelRidges(problem, label_filters)
-    return ModeRidges(problem, modes, sorted(set(label_filters.filters.n_modes.tolist())))
+    Y, count = problem.columns(problem.sample_weight), candidates.wanted_modes(problem) + 1
+    exact = not problem.has_choice
+    return find_modes(problem.graph, count, Y[:, 1:] - Y[:, :1], options, exact=exact)
 
 
 def _weighing_options(problem: Problem, options: Options) -> Options:

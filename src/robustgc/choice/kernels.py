@@ -1,6 +1,6 @@
-"""Lifted filters at the labelled nodes, with all labels and without each: ``F_i - K_ii Y_i``.
+"""Kernels at the labelled nodes, with all labels and without each: ``F_i - K_ii Y_i``.
 
-Filter k is ``K_k = s_k sum_l gamma_k / (mu_l - gamma_k) v_l v_l'`` with ``s_k = (1 - eta) / eta``,
+Kernel k is ``K_k = s_k sum_l gamma_k / (mu_l - gamma_k) v_l v_l'`` with ``s_k = (1 - eta) / eta``,
 by which the lifted modes have the weight 1 (docs/lifted.md). Label columns Y have the shape
 (labels, K), answers (filters, labels, K).
 """
@@ -26,9 +26,9 @@ _SEED = 20180523
 class LabelFilters:
     """Some lifted filters restricted to the labelled nodes.
 
-    The part of the known modes is exact. The part off the modes is, with few labels on a graph that
-    is not large, the kernel between all labels. Else only its products with the label columns are
-    computed, and its diagonal from columns that add up labels with random signs: off the modes
+    With few labels on a graph that is not large, the kernel between them is computed. Else the part
+    of the known modes is exact, and off the modes only products with the label columns are
+    computed, and the diagonal from columns that add up labels with random signs: off the modes
     labels know little of each other, so that a label's own part stands out.
 
     Parameters
@@ -39,7 +39,15 @@ class LabelFilters:
         The labelled nodes, ascending.
     tol : float
     earlier : LabelFilters or None
-        The same filters at other labels: off the modes only what has changed is computed.
+        The same filters at other labels: only what has changed is computed.
+
+    Attributes
+    ----------
+    V : ndarray, shape (labels, modes)
+        The modes at the labels.
+    mode_weights : ndarray, shape (filters, modes)
+    kernel : ndarray, shape (filters, labels, labels), or None
+        Where it is at hand.
     """
 
     def __init__(
@@ -52,34 +60,24 @@ class LabelFilters:
     ) -> None:
         self.filters, self.nodes, self.etas = filters, nodes, np.asarray(etas, dtype=float)
         self.scales = (1 - self.etas) / self.etas
-        numbers = filters.n_modes.tolist()
-        self.pairs = tuple(zip(numbers, self.etas.tolist(), strict=True))  # (n_modes, eta)
-        self._graph, self._tol = filters.graph, tol
+        self._graph, self._tol, m = filters.graph, tol, len(nodes)
+        self.V = self._graph.at(filters.modes.vectors, nodes)
+        self.mode_weights = self.scales[:, None] * filters.weights
+        self.kernel: Array | None = None
+        # Off the modes: the label columns that came first, the answers to them, the diagonal.
+        self._first: tuple[Array, Array, Array] | None = None
         self._earlier = earlier if earlier is not None and earlier._first is not None else None
-        self._V = self._graph.at(filters.modes.vectors, nodes)  # (labels, modes)
-        self._mode_weights = self.scales[:, None] * filters.weights  # (filters, modes)
-        self._mode_diagonal = self._mode_weights @ (self._V**2).T  # (filters, labels)
-        # Off the modes: the kernel without its diagonal, (filters, labels, labels), or the label
-        # columns that came first and the answers to them without each label.
-        self._kernel: Array | None = None
-        self._first: tuple[Array, Array] | None = None
-        self._diagonal: Array = np.zeros((len(self.etas), len(nodes)))
-        if filters.complete or self._earlier is not None:
-            return
-        if (earlier is not None and earlier._kernel is not None) or self._few_labels():
-            kernel = self._kernel_off_modes(earlier)
-            self._diagonal = np.einsum("kii->ki", kernel).copy()
-            np.einsum("kii->ki", kernel)[:] = 0.0
-            self._kernel = kernel
-
-    @property
-    def has_kernel(self) -> bool:
-        """Whether the kernel between labels is at hand."""
-        return self.filters.complete or self._kernel is not None
+        work = 0.0 if filters.complete else m * (self._graph.entries + 8.0 * self._graph.n)
+        few = m <= _PROBES[0] or (m <= _MOST_LABELS and work <= _WORK)
+        if earlier is not None and earlier.kernel is not None:
+            self.kernel = self._changed(earlier.nodes, earlier.kernel)
+        elif few and self._earlier is None:
+            self.kernel = self._columns(nodes, nodes)
 
     def places(self, candidates: Sequence[Candidate]) -> NDArray[np.int64]:
         """Return which filter every candidate has."""
-        place = {pair: k for k, pair in enumerate(self.pairs)}
+        pairs = zip(self.filters.n_modes.tolist(), self.etas.tolist(), strict=True)
+        place = {pair: k for k, pair in enumerate(pairs)}
         return np.array([place[c.n_modes, c.eta] for c in candidates], dtype=np.int64)
 
     def at_nodes(self, nodes: NDArray[Any]) -> "LabelFilters":
@@ -88,77 +86,67 @@ class LabelFilters:
             return self
         return LabelFilters(self.filters, self.etas, nodes, self._tol, self)
 
-    def leave_one_out(self, Y: Array, which: NDArray[Any]) -> Array:
-        """Return answers of some filters at every label without it, ``F_i - K_ii Y_i``."""
-        answers = self._by_modes(Y, which) - self._mode_diagonal[which, :, None] * Y
-        if not self.filters.complete:
-            answers += self._off_modes_without_i(Y, which)
-        return np.asarray(answers)
+    def leave_one_out(self, Y: Array) -> Array:
+        """Return answers of every filter at every label without it, ``F_i - K_ii Y_i``.
 
-    def at_labels(self, Y: Array, which: NDArray[Any]) -> Array:
-        """Return answers of some filters at every label with all labels, ``F_i``."""
-        answers = self._by_modes(Y, which)
-        if not self.filters.complete:
-            answers += self._off_modes_without_i(Y, which) + self._diagonal[which, :, None] * Y
-        return answers
-
-    def kernels(self, which: NDArray[Any]) -> Array:
-        """Return kernels of some filters between the labels, shape (which, labels, labels)."""
-        found = np.stack([(self._V * w) @ self._V.T for w in self._mode_weights[which]])
-        if self._kernel is not None:
-            found += self._kernel[which]
-            np.einsum("kii->ki", found)[:] += self._diagonal[which]
-        return found
-
-    def weighted_kernels(self, weights: Array, rows: NDArray[Any]) -> Array:
-        """Return some rows of weighted sums of the kernels between labels, ``K_ii`` set to 0.
-
-        The weights have the shape (sums, filters), the result (sums, rows, labels).
+        Without the kernel, the part off the modes is that of the first columns that came: the
+        weights of the labels in it stay what they were then.
         """
-        if self.has_kernel:
-            V = self._V
-            found = np.stack([(V[rows] * w) @ V.T for w in weights @ self._mode_weights])
-            if self._kernel is not None:
-                found += np.tensordot(weights, self._kernel[:, rows], axes=1)
-        else:
-            columns = self._graph.placed(self.nodes[rows], np.eye(len(rows)))
-            found = self.filters.rows(self.nodes, columns, self._tol, weights * self.scales)
-            found = found.transpose(0, 2, 1)
-        found[:, np.arange(len(rows)), rows] = 0.0
-        return np.asarray(found)
-
-    def _few_labels(self) -> bool:
-        m = len(self.nodes)
-        work = m * (self._graph.entries + 8.0 * self._graph.n)
-        return m <= _PROBES[0] or (m <= _MOST_LABELS and work <= _WORK)
-
-    def _by_modes(self, Y: Array, which: NDArray[Any]) -> Array:
-        """Return the part of the known modes with all labels."""
-        return np.asarray(self._V @ (self._mode_weights[which, :, None] * (self._V.T @ Y)))
-
-    def _off_modes(
-        self, nodes: NDArray[Any], columns: Array, at: NDArray[Any] | None = None
-    ) -> Array:
-        """Return the part off the modes of columns over some nodes, at these or other nodes."""
-        placed = self._graph.placed(nodes, columns)
-        rest = self.filters.rest(nodes if at is None else at, placed, self._tol)
-        return np.asarray(rest * self.scales[:, None, None])
-
-    def _off_modes_without_i(self, Y: Array, which: NDArray[Any]) -> Array:
-        """Return the part off the modes at every label without it.
-
-        Without the kernel it is computed for the first columns that come, and kept: the weights of
-        the labels in it stay what they were then.
-        """
-        if self._kernel is not None:
-            return np.asarray(self._kernel[which] @ Y)
+        if self.kernel is not None:
+            diagonal = np.einsum("kii->ki", self.kernel)
+            return np.asarray(self.kernel @ Y - diagonal[:, :, None] * Y)
+        answers = self.V @ (self.mode_weights[:, :, None] * (self.V.T @ Y))
+        answers -= (self.mode_weights @ (self.V**2).T)[:, :, None] * Y
+        if self.filters.complete:
+            return np.asarray(answers)
         if self._first is None:
             earlier = self._earlier
-            answers = self._with_probes(Y) if earlier is None else self._from_earlier(Y, earlier)
-            self._first = Y, answers
-        return np.asarray(self._first[1][which])
+            self._first = self._probed(Y) if earlier is None else self._updated(Y, earlier)
+        first, whole, diagonal = self._first
+        return np.asarray(answers + whole - diagonal[:, :, None] * first)
 
-    def _with_probes(self, Y: Array) -> Array:
+    def influence(self, weights: Array, rows: NDArray[Any]) -> Array:
+        """Return some rows of a weighted sum of the kernels between labels, ``K_ii`` set to 0.
+
+        The weights have the shape (filters,), the result (rows, labels).
+        """
+        if self.kernel is not None:
+            found = np.tensordot(weights, self.kernel[:, rows], axes=1)
+        else:
+            columns = self._graph.placed(self.nodes[rows], np.eye(len(rows)))
+            mix = (weights * self.scales)[None]
+            found = self.filters.rows(self.nodes, columns, self._tol, mix)[0].T
+        found[np.arange(len(rows)), rows] = 0.0
+        return np.asarray(found)
+
+    def _off_modes(self, nodes: NDArray[Any], columns: Array, at: NDArray[Any]) -> Array:
+        """Return the part off the modes of columns over some nodes, at other nodes."""
+        rest = self.filters.rest(at, self._graph.placed(nodes, columns), self._tol)
+        return np.asarray(rest * self.scales[:, None, None])
+
+    def _columns(self, nodes: NDArray[Any], at: NDArray[Any]) -> Array:
+        """Return columns of the kernels for some nodes, at others: (filters, at, nodes)."""
+        V, graph = self.filters.modes.vectors, self._graph
+        here, there = graph.at(V, at), graph.at(V, nodes)
+        found = np.stack([(here * w) @ there.T for w in self.mode_weights])
+        if not self.filters.complete:
+            found += self._off_modes(nodes, np.eye(len(nodes)), at)
+        return found
+
+    def _changed(self, before: NDArray[Any], kernel: Array) -> Array:
+        """Return the kernel between the labels from that of earlier ones: new columns only."""
+        new = np.setdiff1d(self.nodes, before)
+        known = np.flatnonzero(np.isin(self.nodes, before))
+        place = np.searchsorted(before, self.nodes[known])
+        found = np.zeros((len(self.etas), len(self.nodes), len(self.nodes)))
+        found[:, known[:, None], known] = kernel[:, place[:, None], place]
+        if new.size:
+            columns, here = self._columns(new, self.nodes), np.searchsorted(self.nodes, new)
+            found[:, :, here] = columns
+            found[:, here] = columns.transpose(0, 2, 1)
+        return found
+
+    def _probed(self, Y: Array) -> tuple[Array, Array, Array]:
         """Compute products with the label columns, and the diagonal from random signs."""
         m, K = Y.shape
         rng = np.random.default_rng(_SEED)
@@ -166,48 +154,27 @@ class LabelFilters:
         group = rng.permutation(m) % count
         probes = np.zeros((m, count))
         probes[np.arange(m), group] = rng.choice([-1.0, 1.0], m)
-        products = self._off_modes(self.nodes, np.hstack([Y, probes]))
-        self._diagonal = np.einsum("kic,ic->ki", products[:, :, K:], probes)
-        return np.asarray(products[:, :, :K] - self._diagonal[:, :, None] * Y)
+        products = self._off_modes(self.nodes, np.hstack([Y, probes]), self.nodes)
+        return Y, products[:, :, :K], np.einsum("kic,ic->ki", products[:, :, K:], probes)
 
-    def _kernel_off_modes(self, earlier: "LabelFilters | None") -> Array:
-        """Return the kernel between the labels off the modes: columns of new nodes are computed."""
-        m = len(self.nodes)
-        if earlier is None or earlier._kernel is None:
-            return self._off_modes(self.nodes, np.eye(m))
-        new = np.setdiff1d(self.nodes, earlier.nodes)
-        known = np.flatnonzero(np.isin(self.nodes, earlier.nodes))
-        place = np.searchsorted(earlier.nodes, self.nodes[known])
-        kernel, old = np.zeros((len(self.etas), m, m)), earlier._kernel.copy()
-        np.einsum("kii->ki", old)[:] = earlier._diagonal
-        kernel[:, known[:, None], known] = old[:, place[:, None], place]
-        if new.size:
-            columns = self._off_modes(new, np.eye(len(new)), self.nodes)
-            here = np.searchsorted(self.nodes, new)
-            kernel[:, :, here] = columns
-            kernel[:, here] = columns.transpose(0, 2, 1)
-        return kernel
-
-    def _from_earlier(self, Y: Array, earlier: "LabelFilters") -> Array:
+    def _updated(self, Y: Array, earlier: "LabelFilters") -> tuple[Array, Array, Array]:
         """Return the part off the modes from that of the earlier labels.
 
         The kernel is symmetric: its columns for the nodes whose labels have changed tell what these
         mean to all others, and what all others mean to a new one.
         """
         assert earlier._first is not None
-        old, old_answers = earlier._first
+        old, old_answers, old_diagonal = earlier._first
         nodes = np.union1d(self.nodes, earlier.nodes)
         before, now = (np.zeros((len(nodes), Y.shape[1])) for _ in range(2))
         was, here = np.searchsorted(nodes, earlier.nodes), np.searchsorted(nodes, self.nodes)
         before[was], now[here] = old, Y
         changed = np.flatnonzero((before != now).any(axis=1))
         columns = self._off_modes(nodes[changed], np.eye(len(changed)), nodes)
-        answers = np.zeros((len(self.etas), len(nodes), Y.shape[1]))
+        answers = np.zeros((len(self.etas), *before.shape))
         diagonal = np.zeros((len(self.etas), len(nodes)))
         answers[:, changed] = np.einsum("kic,ij->kcj", columns, before)
         diagonal[:, changed] = columns[:, changed, np.arange(len(changed))]
-        answers[:, was] = old_answers + earlier._diagonal[:, :, None] * old
-        diagonal[:, was] = earlier._diagonal
+        answers[:, was], diagonal[:, was] = old_answers, old_diagonal
         answers += columns @ (now - before)[changed]
-        self._diagonal = diagonal[:, here]
-        return np.asarray(answers[:, here] - self._diagonal[:, :, None] * Y)
+        return Y, answers[:, here], diagonal[:, here]

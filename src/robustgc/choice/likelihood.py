@@ -18,7 +18,6 @@ The **ensemble** has a fuller one, by which labels are judged and probabilities 
 tau and eps are not chosen but integrated over grids.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,35 +28,33 @@ from robustgc.weights import Array
 
 # docs/choice.md says where each comes from, and what happens at half and at double of it.
 POWER = 0.25  # of a likelihood: neighbouring labels are not independent witnesses
-_TAUS = (1.0, 2.0, 4.0, 8.0)  # of a candidate; each is twice the one before
-_NOISE = (0.05, 0.2, 0.4)
-_TAU_PENALTY = 0.15  # log-likelihood that a unit of tau costs: a few labels make no oracle
+TAU_PENALTY = 0.15  # log-likelihood that a unit of tau costs: a few labels make no oracle
+ATYPICAL = 0.15  # delta relative to eps: of labels that all contradict, one in seven is right
+CONFUSABLE = 0.8  # rho
+# Grids, each value about twice the one before, and middles of equal ranges.
+_TAUS, _NOISE = (1.0, 2.0, 4.0, 8.0), (0.05, 0.2, 0.4)  # of a candidate
 _ENSEMBLE_TAUS = (2.0, 4.0, 8.0, 16.0, 32.0)
-_ENSEMBLE_NOISE = (0.05, 0.15, 0.25, 0.35, 0.45, 0.55)  # the middles of equal ranges
+_ENSEMBLE_NOISE = (0.05, 0.15, 0.25, 0.35, 0.45, 0.55)
 _ENSEMBLE_POWER = 0.15  # lower: tau and eps are few, and must not be told too finely
-_ATYPICAL = 0.15  # delta relative to eps: of labels that all contradict, one in seven is right
 TYPICAL_SHARE = 0.9  # 1 - delta for nodes without a label, where eps plays no part
-_CONFUSABLE = 0.8  # rho
 _EMPTY = 1e-9  # of the heaviest class: a class of less mass has no label left
 
 
-def standardise(
-    F: Array, mass: Array, balanced: NDArray[np.bool_], floor: float
-) -> tuple[Array, Array]:
+def standardise(F: Array, mass: Array, floor: float, *, balanced: bool) -> tuple[Array, Array]:
     """Centre the classes of every label and divide every candidate's values by their size.
 
     F are decision values (candidates, labels, K), mass (labels, K) is the label mass of the classes
-    behind them, by which they are divided if the candidate is balanced (candidates,). Values below
-    the floor are rounding, and are set to 0.
+    behind them, by which they are divided if classes are balanced. Values below the floor are
+    rounding, and are set to 0.
 
     Returns S, of root mean square 1, -inf where the class has no label left; and what the values
     were divided by, shape (candidates,).
     """
     present = mass > _EMPTY * mass.max(axis=1, keepdims=True)
-    per_mass = mass.mean() / np.where(present, mass, 1.0)
-    S = F * np.where(balanced[:, None, None], per_mass, 1.0)
-    S *= present
-    S -= S.sum(axis=2, keepdims=True) / present.sum(axis=1)[:, None]
+    S = F * (
+        np.where(present, mass.mean() / np.where(present, mass, 1.0), 0.0) if balanced else present
+    )
+    S -= (S @ np.ones(S.shape[2]) / present.sum(axis=1))[:, :, None]
     S *= present
     size = np.sqrt(np.einsum("cik,cik->c", S, S) / mass.size)
     silent = size <= floor
@@ -74,14 +71,17 @@ def fit_noise_model(S: Array, codes: NDArray[np.int64]) -> tuple[Array, Array, A
     Returns the log-likelihood of every label, shape (candidates, labels), then tau and eps, shape
     (candidates,) each.
     """
-    count = len(S)
+    count, rows, ones = len(S), np.arange(len(codes)), np.ones(S.shape[2])
     best, log_likelihood = np.full(count, -np.inf), np.zeros(S.shape[:2])
     tau, noise = np.ones(count), np.zeros(count)
-    for t, p in _given_class_probabilities(S, codes):
+    # p for tau = 1, 2, 4, 8 by squaring.
+    powers = np.exp(S - S.max(axis=2, keepdims=True, initial=-1e300))
+    for t in _TAUS:
+        p = powers[:, rows, codes] / (powers @ ones)
+        powers *= powers
         for eps in _NOISE:
             terms = np.log((1 - eps) * p + eps / S.shape[2])
-            score = terms.sum(axis=1) - _TAU_PENALTY * t
-            better = score > best
+            better = (score := terms.sum(axis=1) - TAU_PENALTY * t) > best
             best[better], log_likelihood[better] = score[better], terms[better]
             tau[better], noise[better] = t, eps
     return log_likelihood, tau, noise
@@ -116,13 +116,13 @@ def fit_ensemble_noise(S: Array, codes: NDArray[np.int64]) -> NoiseModel:
     for tau in _ENSEMBLE_TAUS:
         p = softmax(tau * S)
         for eps in _ENSEMBLE_NOISE:
-            delta = _ATYPICAL * eps
+            delta = ATYPICAL * eps
             q = (1 - delta) * p + delta / K
             given = q[rows, codes]
             elsewhere = q.copy()  # where the true class is not the given one
             elsewhere[rows, codes] = 0.0
-            mistaken = _CONFUSABLE * given * (elsewhere / (1 - elsewhere)).sum(axis=1)
-            mistaken += (1 - _CONFUSABLE) / (K - 1) * elsewhere.sum(axis=1)
+            mistaken = CONFUSABLE * given * (elsewhere / (1 - elsewhere)).sum(axis=1)
+            mistaken += (1 - CONFUSABLE) / (K - 1) * elsewhere.sum(axis=1)
             classes.append(q)
             right = (1 - eps) * given
             likelihood = right + eps * mistaken
@@ -137,15 +137,6 @@ def fit_ensemble_noise(S: Array, codes: NDArray[np.int64]) -> NoiseModel:
         float(np.exp(by_tau.sum(axis=1) @ np.log(_ENSEMBLE_TAUS))),
         float(by_tau.sum(axis=0) @ np.array(_ENSEMBLE_NOISE)),
     )
-
-
-def _given_class_probabilities(S: Array, codes: NDArray[np.int64]) -> Iterator[tuple[float, Array]]:
-    """Yield tau and the probability of every given class, (candidates, labels), by squaring."""
-    powers = np.exp(S - S.max(axis=2, keepdims=True, initial=-1e300))
-    for tau in _TAUS:
-        given = np.take_along_axis(powers, codes[None, :, None], axis=2)[:, :, 0]
-        yield tau, given / powers.sum(axis=2)
-        powers *= powers
 
 
 def label_posterior(p: Array, codes: NDArray[np.int64], eps: float) -> Array:

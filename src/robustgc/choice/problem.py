@@ -12,8 +12,6 @@ from robustgc.asked import Model
 from robustgc.graph import Graph
 from robustgc.weights import Array
 
-DEGREE_LIMIT = 2.0  # a node of few neighbours tells no more than others
-
 
 @dataclass(frozen=True)
 class Problem:
@@ -59,6 +57,11 @@ class Problem:
         """Whether a parameter is to be chosen."""
         return self.model.eta is None or self.model.n_modes is None
 
+    @property
+    def balanced(self) -> bool:
+        """Whether every class counts alike, however many labels it has."""
+        return self.has_choice or self.model.balanced
+
     @cached_property
     def one_hot(self) -> Array:
         """1 in the column of every label's class, shape (labels, K)."""
@@ -74,15 +77,13 @@ class Problem:
         """``sqrt(d / median(d))`` at the labels, shape (labels,)."""
         return np.asarray(self.graph.at(sqrt_degree(self.graph), self.nodes))
 
-    def degree_weights(self, limit: float | None = DEGREE_LIMIT) -> Array:
-        """Return ``min(limit, 1 / sqrt_degree)`` for every label; 1 without a limit.
+    def degree_weights(self) -> Array:
+        """Return ``min(1, 1 / sqrt_degree)`` for every label.
 
         Eigenvectors grow with sqrt(d): with these weights a label counts alike, however many
-        neighbours its node has.
+        neighbours its node has. One with few tells no more than others.
         """
-        if limit is None:
-            return np.ones(len(self.nodes))
-        return np.asarray(np.minimum(limit, 1.0 / self.sqrt_degree))
+        return np.asarray(np.minimum(1.0, 1.0 / self.sqrt_degree))
 
     def columns(self, weights: Array) -> Array:
         """Return label columns Y over all nodes, shape (N, K), from weights of the labels."""

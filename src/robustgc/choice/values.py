@@ -1,7 +1,6 @@
-"""Decision values of candidates at the labels, with all labels and without each.
+"""Decision values of candidates at every label without it, and what the classes' means are.
 
 Label columns Y have the shape (labels, K): the weight of every label in the column of its class.
-Values have the shape (candidates, labels, K).
 """
 
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ import numpy as np
 from robustgc.choice.candidates import Candidate
 from robustgc.choice.kernels import LabelFilters
 from robustgc.choice.problem import Problem
-from robustgc.choice.ridges import Regressions
+from robustgc.choice.ridges import Ridges
 from robustgc.weights import Array
 
 _ROUNDING = 1e-10  # of the largest value of the constant mode, in double precision
@@ -19,18 +18,24 @@ _NO_PAIRS = 1e-9  # of the largest sum over pairs of labels: less is rounding
 
 
 class LabelValues:
-    """Decision values of some candidates, filters first, for given weights of the labels.
+    """Decision values of candidates at every label without it, (candidates, labels, K).
 
-    Regressions have the weights ``w`` (labels,), filters ``w * degree_weights``.
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+        Those read by class means first.
+    w : ndarray, shape (labels,)
+        Weights of the labels; class means have ``w * degree_weights``.
 
     Attributes
     ----------
-    mass, mass_without_i : ndarray, shape (labels, K)
-        Label mass ``m_c`` of every class, with all labels and without label i.
+    values : ndarray, shape (candidates, labels, K)
+    mass_without_i : ndarray, shape (labels, K)
+        Label mass ``m_c`` of every class without label i.
     floor : float
         Values of this size are rounding.
-    squared_class_means : ndarray, shape (filters + 1, K)
-        ``|mu_c|^2`` with all labels, of every filter and of v0 last; known after `leave_one_out`.
+    squared_class_means : ndarray, shape (candidates read by means, K)
+        ``|mu_c|^2`` with all labels.
     """
 
     def __init__(
@@ -38,61 +43,36 @@ class LabelValues:
         problem: Problem,
         candidates: Sequence[Candidate],
         filters: LabelFilters,
-        regressions: Regressions,
+        ridges: Ridges | None,
         w: Array,
         degree_weights: Array,
     ) -> None:
-        self._problem, self._filters, self._regressions, self._w = problem, filters, regressions, w
-        self._Y = Y = problem.one_hot * (w * degree_weights)[:, None]
-        total = Y.sum(axis=0) + problem.mass_elsewhere
-        self.mass, self.mass_without_i = np.broadcast_to(total, Y.shape), total - Y
+        Y, elsewhere = problem.one_hot * (w * degree_weights)[:, None], problem.mass_elsewhere
+        self.mass_without_i = mass = Y.sum(axis=0) + elsewhere - Y
         v0 = problem.v0[:, None]
-        self._constant_answers = v0 * (problem.v0 @ Y)
-        self._constant_without_i = v0 * (problem.v0 @ Y - v0 * Y)
-        self.floor = _ROUNDING * float(np.abs(self._constant_without_i).max(initial=0.0))
-        lifted = [c for c in candidates if c.is_filter]
-        self._which, self._place = np.unique(filters.places(lifted), return_inverse=True)
-        self._constant = np.array([c.constant for c in lifted])[:, None, None]
-        self._centred = np.array([c.centred for c in lifted])
-        others = candidates[len(lifted) :]
-        self._others = [regressions.members.index((c.n_modes, c.eta, c.ridge)) for c in others]
-        self.squared_class_means = np.zeros((len(filters.pairs) + 1, problem.n_classes))
-
-    def leave_one_out(self) -> Array:
-        """Return the values at every label without it."""
-        answers, mass = self._filters.leave_one_out(self._Y, self._which), self.mass_without_i
-        means, means_without_i = squared_class_means(answers, self._Y, self._problem.mass_elsewhere)
-        self.squared_class_means[self._which] = means
-        self.squared_class_means[-1] = self._constant_means(self.mass[0])
-        constant, constant_means = self._constant_without_i, self._constant_means(mass)
-        values = self._compared(answers, constant, mass, means_without_i, constant_means)
-        regressed = self._regressions.leave_one_out(self._w)
-        return np.concatenate([values, *(regressed[r][None] for r in self._others)])
-
-    def at_labels(self) -> Array:
-        """Return the values with all labels."""
-        answers, means = self._filters.at_labels(self._Y, self._which), self.squared_class_means
-        of_filters = means[self._which][:, None]
-        values = self._compared(answers, self._constant_answers, self.mass, of_filters, means[-1])
-        regressed = self._regressions.at_labels(self._w)
-        return np.concatenate([values, *(regressed[r][None] for r in self._others)])
-
-    def _compared(
-        self, answers: Array, constant: Array, mass: Array, means: Array, constant_means: Array
-    ) -> Array:
-        """Return ``F + b v0 v0' Y``, less ``sqrt_degree m |mu_c|^2 / 2`` where it is centred."""
-        values = answers[self._place] + self._constant * constant
-        own = self._centred
+        of_constant = v0 * (problem.v0 @ Y - v0 * Y)
+        self.floor = _ROUNDING * float(np.abs(of_constant).max(initial=0.0))
+        read = [c for c in candidates if c.is_filter]
+        place = filters.places(read)
+        constant = np.array([c.constant for c in read])[:, None, None]
+        answers = filters.leave_one_out(Y)
+        means, means_without_i = squared_class_means(answers, Y, elsewhere)
+        whole = Y.sum(axis=0) + elsewhere
+        self.squared_class_means = means[place] + constant[:, 0] * _constant_means(problem, whole)
+        self.values = answers[place] + constant * of_constant
+        own = np.array([c.centred for c in read])
         if own.any():
-            squared = means[self._place[own]] + self._constant[own] * constant_means
-            values[own] -= 0.5 * self._problem.sqrt_degree[:, None] * mass * squared
-        return np.asarray(values)
+            squared = means_without_i[place[own]] + constant[own] * _constant_means(problem, mass)
+            self.values[own] -= 0.5 * problem.sqrt_degree[:, None] * mass * squared
+        if ridges is not None:
+            self.values = np.concatenate([self.values, ridges.leave_one_out(w)])
 
-    def _constant_means(self, mass: Array) -> Array:
-        """Return ``|mu_c|^2`` of v0, which tells labels here from those in other components."""
-        away = _ratio(self._problem.mass_elsewhere, mass, 0.0)
-        usual = self._problem.graph.usual_degree / self._problem.graph.volume
-        return np.asarray(usual * (away**2 + (1 - away) ** 2))
+
+def _constant_means(problem: Problem, mass: Array) -> Array:
+    """Return ``|mu_c|^2`` of v0, which tells labels here from those in other components."""
+    away = _ratio(problem.mass_elsewhere, mass, 0.0)
+    usual = problem.graph.usual_degree / problem.graph.volume
+    return np.asarray(usual * (away**2 + (1 - away) ** 2))
 
 
 def squared_class_means(F: Array, Y: Array, mass_elsewhere: Array) -> tuple[Array, Array]:

@@ -110,7 +110,7 @@ def _model(c: Candidate) -> str:
 
 def _kind(c: Candidate) -> str:
     """Return eta of a lifted filter, else what the candidate is."""
-    return f"{c.eta:g}" if c.lifted else "ZhouGC" if c.is_filter else "least squares"
+    return f"{c.eta:g}" if c.lifted else "ZhouGC" if c.is_filter else "regression"
 
 
 def _eta(c: Candidate) -> float | None:
@@ -186,7 +186,6 @@ def _heaviest(found: Sequence[Candidate], best: Candidate | None) -> str:
     rows = "".join(
         f'<tr{" class=chosen" if c is best else ""}><td class="number">{c.n_modes}</td>'
         f'<td class="number">{_kind(c)}</td>'
-        f"<td>{'alike' if c.balanced else 'by their labels'}</td>"
         f"<td>{'yes' if c.centred else 'no'}</td>"
         f'<td class="number">{100 * c.accuracy:.0f} %</td>'
         f'<td class="number">{fixed(c.evidence, 3)}</td>'
@@ -196,7 +195,7 @@ def _heaviest(found: Sequence[Candidate], best: Candidate | None) -> str:
     heads = "".join(
         f'<th scope="col"{" class=number" if right else ""}>{text}</th>'
         for text, right in (
-            ("modes", True), ("eta", True), ("classes count", False), ("centred", False),
+            ("modes", True), ("eta", True), ("centred", False),
             ("accuracy", True), ("evidence", True), ("weight", True),
         )
     )  # fmt: skip

@@ -42,6 +42,7 @@ _RANGES = {
     "ridge": (0, 1e300, ""),
 }
 _LATER = {"ridge"}  # fields that models of earlier versions do not have
+_FORMER = {"balanced"}  # fields that only they have
 _KINDS: dict[Any, Any] = {
     int: Integral,
     float: Real,
@@ -161,6 +162,8 @@ def encoded_record(record: Certificate | Attempt | Candidate) -> dict[str, Any]:
 def decoded_record(kind: type[Any], record: Any) -> Any:
     """Return a certificate or a part of it, after checking that every field has its type."""
     names = [field.name for field in fields(kind)]
+    if isinstance(record, dict) and kind is Candidate:
+        record = {name: value for name, value in record.items() if name not in _FORMER}
     if not isinstance(record, dict) or sorted({*record, *(_LATER & {*names})}) != sorted(names):
         raise ValueError(f"a {kind.__name__} must have the fields {', '.join(names)}")
     found: dict[str, Any] = {}
