@@ -21,7 +21,7 @@ from robustgc.weights import Array, Operator
 
 LIMIT = 600  # steps of the recurrence; where more are needed multigrid is the better bet
 _GROWTH = 20.0  # what rounding may grow along the modes before it is taken out again
-_COLUMNS = 32  # of a block: it stays in cache
+_COLUMNS = 16  # of a block: a row of values is a line of the cache
 _FITTED = 5e-3  # error of sums that are made of some gammas
 
 
@@ -159,12 +159,18 @@ class Complement:
         for k, share in enumerate(shares[:, 0]):
             sums[k] += self.dtype.type(share) * x
         factors = np.array([1.0, -self._centre, 0.0]) / self._half
-        for k in range(1, shares.shape[1]):
-            self._L.chebyshev(x, before, factors, shares[:, k], sums)
+        last, added, none = shares.shape[1] - 1, 0, np.empty((3, 0))
+        for k in range(1, last + 1):
+            if len(sums) and (k - added == 3 or k == last):  # those not added yet, newest first
+                now = np.zeros((3, len(sums)))
+                now[: k - added], added = shares[:, k:added:-1].T, k
+                self._L.chebyshev(x, before, factors, now, sums)
+            else:
+                self._L.chebyshev(x, before, factors, none, sums)
             x, before = before, x
             if k % self._clean == 0:
                 x, before = (np.ascontiguousarray(self._project(y)) for y in (x, before))
-                self._watch(k, np.nan, shares.shape[1])
+                self._watch(k, np.nan, last + 1)
             yield x
             factors = np.array([2 / self._half, -2 * self._centre / self._half, -1.0])
         grown = self.graph.norms(self._project(x))

@@ -65,7 +65,7 @@ def _filtered(
     nothing = np.empty((0, 0, 0), x.dtype)
     factors = np.array([1.0, -centre, 0.0]) / half
     for k in range(steps):
-        L.chebyshev(x, before, factors, np.empty(0), nothing)
+        L.chebyshev(x, before, factors, np.empty((3, 0)), nothing)
         x, before = before, x
         factors = np.array([2 / half, -2 * centre / half, -1.0])
         if k % clean == 0:

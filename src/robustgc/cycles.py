@@ -40,16 +40,28 @@ class Level:
     top: float  # largest eigenvalue of the scaled matrix
 
     def smoothed(self, x: NDArray[Any] | None, b: NDArray[Any]) -> NDArray[Any]:
-        """Damp the upper part of the error in x by two Chebyshev steps; None stands for 0."""
+        """Damp the upper part of the error in x by two Chebyshev steps; None stands for 0.
+
+        What was in x is lost.
+        """
         high, low = 1.1 * self.top, self.top * _LOW
         centre, half = (high + low) / 2, (high - low) / 2
-        r = b if x is None else b - multiply(self.A, x)
-        z = r * self.inverse
-        p = z / centre
-        x = p if x is None else x + p
-        z = (b - multiply(self.A, x)) * self.inverse
-        beta = 0.5 * (half / centre) ** 2
-        return np.asarray(x + (z + beta * centre * p) / (centre - beta * centre))
+        beta = 0.5 * (half / centre) ** 2 * centre
+        if x is None:
+            x, new = np.zeros_like(b), b * (self.inverse / self.inverse.dtype.type(centre))
+        else:
+            new = np.zeros_like(b)
+            self._step(b, (1 / centre, 0.0), x, new)
+        self._step(b, (1 / (centre - beta), beta / (centre - beta)), new, x)
+        return x
+
+    def _step(
+        self, b: NDArray[Any], factors: tuple[float, float], x: NDArray[Any], before: NDArray[Any]
+    ) -> None:
+        loop, A, f = parallel.loops("_descent").damped, self.A, np.array(factors, b.dtype)
+        parallel.run(
+            loop, A.cuts(), A.indptr, A.indices, A.data, self.inverse[:, 0], b, f, x, before
+        )
 
 
 @dataclass(frozen=True)
@@ -139,11 +151,15 @@ class Hierarchy:
         level = self.levels[depth]
         if isinstance(level, Elimination):
             rest = self._cycle(depth + 1, multiply(level.R, b))
-            return np.asarray(level.inverse * b + multiply(level.P, rest))
+            return _plus(level.inverse[:, 0], b, 1.0, level.P, rest)
         x = level.smoothed(None, b)
-        rest = multiply(level.R, b - multiply(level.A, x))
-        x = x + multiply(level.P, self._cycle(depth + 1, rest))
+        rest = multiply(level.R, _plus(None, b, -1.0, level.A, x))
+        x = _plus(None, x, 1.0, level.P, self._cycle(depth + 1, rest))
         return level.smoothed(x, b)
+
+    def single(self, r: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Apply one cycle to a block of columns of usual size, in single precision throughout."""
+        return np.asarray(self._cycle(0, r))
 
     def prolonged(self, X: NDArray[Any]) -> NDArray[Any]:
         """Carry columns on the coarsest level up to the nodes."""
@@ -209,6 +225,16 @@ def multiply(M: CSR, X: NDArray[Any]) -> NDArray[Any]:
     """Return ``M X`` for a matrix that need not be square."""
     out = np.empty((len(M.indptr) - 1, X.shape[1]), dtype=X.dtype)
     parallel.run(parallel.loops().product, M.cuts(), M.indptr, M.indices, M.data, X, out)
+    return out
+
+
+def _plus(
+    scale: NDArray[Any] | None, b: NDArray[Any], factor: float, M: CSR, X: NDArray[Any]
+) -> NDArray[Any]:
+    """Return ``scale b + factor M X``."""
+    loop, out = parallel.loops("_descent").plus_product, np.empty_like(b)
+    parts = (M.indptr, M.indices, M.data, scale, b, X.dtype.type(factor), X, out)
+    parallel.run(loop, M.cuts(), *parts)
     return out
 
 

@@ -19,6 +19,7 @@ from robustgc.weights import Array
 _WORK = 6e10  # multiplications in a band; an ordering by degrees takes a small part of them
 _HUB = 2_000  # neighbours of a node at which an ordering by degrees takes long
 _ENTRY = 24  # bytes of an entry in both factors
+_THIN = 0.5  # of the nodes
 _SOLVES = 6  # with the same factors
 
 
@@ -33,6 +34,14 @@ def fill_little(graph: Graph) -> bool:
         return False
     band = bandwidth(graph)
     return graph.n * band**2 <= _WORK and graph.n * band * _ENTRY <= graph.available() / 3
+
+
+@per_graph
+def mostly_thin(graph: Graph) -> bool:
+    """Whether most nodes have one or two neighbours: a hierarchy begins by taking these out."""
+    if not possible(graph) or graph.spread is not None:
+        return False
+    return bool(np.mean(np.diff(graph.W.indptr) <= 2) > _THIN)
 
 
 @per_graph

@@ -17,7 +17,7 @@ from robustgc.block_lanczos import Worth, first_modes, told_apart
 from robustgc.complement import Complement
 from robustgc.coupling import left_by_modes
 from robustgc.engines import Options, cure, precision, probe
-from robustgc.factors import fill_little
+from robustgc.factors import fill_little, mostly_thin
 from robustgc.graph import SMALL, Graph
 from robustgc.numbering import numbered
 from robustgc.outcome import NotConvergedError, NotConvexError, Solution, check_positive
@@ -124,7 +124,7 @@ def _searched_modes(
                 return measured(graph, *_settled(graph, few))
             except NotConvergedError:
                 continue
-    if exact or graph.n <= MEDIUM or not fill_little(graph):
+    if exact or graph.n <= MEDIUM or not (fill_little(graph) or mostly_thin(graph)):
         try:
             return _by_products(graph, count, Y, options, exact, worth)
         except NotConvergedError:

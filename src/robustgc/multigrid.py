@@ -12,11 +12,11 @@ import scipy.linalg as sla
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc import parallel
+from robustgc import parallel, refined
 from robustgc.csr import CSR
 from robustgc.cycles import COARSE, Hierarchy
 from robustgc.graph import Graph, per_graph
-from robustgc.laplacian import Laplacian, laplacian_of
+from robustgc.laplacian import Laplacian, fits_single, laplacian_of
 from robustgc.ordering import factorised, near_tree
 from robustgc.outcome import (
     NotConvergedError,
@@ -34,6 +34,7 @@ _SEED = 20180521
 _STEPS = 100
 _ENOUGH = 10  # steps, where not all modes are needed
 _AHEAD = 100.0  # times the residual asked for that a mode may have halfway, to get there
+_SINGLE = 1e-5  # tolerance from which single precision is tried first
 _LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
 
 
@@ -68,6 +69,13 @@ def solved(graph: Graph, b: Array, gamma: float, start: Array, tol: float, off: 
         answer: Solution = graph.spread.solved(b, gamma, start, tol, off)
         return answer
     with parallel.single_blas:
+        cycle = hierarchy(graph)
+        if tol >= _SINGLE and isinstance(cycle, Hierarchy) and fits_single(graph):
+            operators = operator(graph), operator(graph, "float32")
+            try:
+                return refined.solved(operators, cycle, b, gamma, start, tol, off)
+            except NotConvergedError:
+                pass  # all of it in double precision
         return _solved(graph, b, gamma, start, tol, off)
 
 
