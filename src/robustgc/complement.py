@@ -20,7 +20,7 @@ from robustgc.solve import solve_shifted
 from robustgc.weights import Array, Operator
 
 LIMIT = 600  # steps of the recurrence; where more are needed multigrid is the better bet
-_GROWTH = 20.0  # what rounding may grow along the modes before it is taken out again
+_GROWTH = 1e3  # what rounding may grow along the modes before it is taken out again
 _COLUMNS = 16  # of a block: a row of values is a line of the cache
 _FITTED = 5e-3  # error of sums that are made of some gammas
 

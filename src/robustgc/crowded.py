@@ -18,7 +18,7 @@ from robustgc.weights import Array
 COLUMNS = 8  # vectors that are filtered: the first ones of these converge
 _GAIN = 9.0  # logarithm of what a round gains on the first of them: single precision bears it
 _ROUND = 200  # products of a round at most: the first Ritz values may be far from the end
-_GROWTH = 20.0  # of v0 before it is taken out again
+_GROWTH = 1e3  # of v0 before it is taken out again
 _WORK = 8e9  # entries and values that all rounds may touch: some seconds
 
 

@@ -326,19 +326,23 @@ class Filters:
         # Tiny modes come last, and are not measured: products do not resolve them, and what they
         # leave in a product is rounding divided by their gamma.
         tiny = int(np.searchsorted(self.modes.values, TINY))
-        first = [V[:, :tiny] @ (w[:tiny, None] * known[:tiny]) for w in weights]
-        found = np.stack([V[:, tiny:] @ (w[tiny:, None] * known[tiny:]) for w in weights])
+        residual, steps = 0.0, 0
         if self.complete:
-            return found + first, self._residual(found, Y, mix, tiny), 0
-        gammas, shares = self._by_gamma(mix)
-        rest, residual, steps = self._rest.mixed(Y, gammas, shares, tol)
-        found += rest
+            found = np.zeros((len(mix), *Y.shape))
+        else:
+            gammas, shares = self._by_gamma(mix)
+            found, residual, steps = self._rest.mixed(Y, gammas, shares, tol)
+        for total, w in zip(found, weights, strict=True):
+            total += V[:, tiny:] @ (w[tiny:, None] * known[tiny:])
         measured = self._residual(found, Y, mix, tiny)
-        if measured > max(10 * tol, WORST):  # it would be refused
+        if measured > max(10 * tol, WORST) and not self.complete:  # it would be refused
             modes, of_modes = (self.modes.values[tiny:], V[:, tiny:]), self.weights[:, tiny:]
             found -= left_by_modes(self._rest, modes, of_modes, self.gammas, Y, mix)
             measured = self._residual(found, Y, mix, tiny)
-        return found + first, max(residual, measured), steps
+        if tiny:
+            for total, w in zip(found, weights, strict=True):
+                total += V[:, :tiny] @ (w[:tiny, None] * known[:tiny])
+        return found, max(residual, measured), steps
 
     def own_columns(
         self, nodes: NDArray[Any], columns: Array, models: NDArray[Any], tol: float
@@ -393,8 +397,12 @@ class Filters:
             k = int(np.flatnonzero(row)[0])
             gamma, q, x = float(self.gammas[k]), int(self.n_modes[k]), f / row[k]
             V, values = self.modes.vectors[:, :q], self.modes.values[:q]
-            lift = V @ ((values[-1] - values)[:, None] * self.graph.inner(V, x))
-            rest = (self.graph.L_N(x) + lift) / gamma - x - b
-            rest -= first @ self.graph.inner(first, rest)
+            rest = multigrid.operator(self.graph)(x)
+            rest += V @ ((values[-1] - values)[:, None] * self.graph.inner(V, x))
+            rest /= gamma
+            rest -= x
+            rest -= b
+            if tiny:
+                rest -= first @ self.graph.inner(first, rest)
             worst = max(worst, float((self.graph.norms(rest) / sizes).max(initial=0.0)))
         return worst
