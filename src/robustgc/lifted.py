@@ -390,6 +390,8 @@ class Filters:
     def _residual(self, found: Array, Y: Array, mix: Array, tiny: int) -> float:
         """Measure on the matrix every sum that is one model alone, off the tiny modes."""
         worst, b, first = 0.0, self.graph.P0(Y), self.modes.vectors[:, :tiny]
+        # Few nodes need no compiled loops, which take time to load.
+        L = self.graph.L_N if self.complete else multigrid.operator(self.graph)
         sizes = np.where((norms := self.graph.norms(b)) == 0, 1.0, norms)
         for f, row in zip(found, mix, strict=True):
             if np.count_nonzero(row) != 1:
@@ -397,7 +399,7 @@ class Filters:
             k = int(np.flatnonzero(row)[0])
             gamma, q, x = float(self.gammas[k]), int(self.n_modes[k]), f / row[k]
             V, values = self.modes.vectors[:, :q], self.modes.values[:q]
-            rest = multigrid.operator(self.graph)(x)
+            rest = L(x)
             rest += V @ ((values[-1] - values)[:, None] * self.graph.inner(V, x))
             rest /= gamma
             rest -= x
