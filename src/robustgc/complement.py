@@ -19,9 +19,11 @@ from robustgc.outcome import NotConvergedError, Solution, Watch, nobody
 from robustgc.solve import solve_shifted
 from robustgc.weights import Array, Operator
 
-LIMIT = 600  # steps of the recurrence; where more are needed multigrid is the better bet
+LIMIT = 500  # steps of the recurrence; where more are needed multigrid is the better bet
 _GROWTH = 1e3  # what rounding may grow along the modes before it is taken out again
 _COLUMNS = 16  # of a block: a row of values is a line of the cache
+_EXACT = 1e-5  # tolerance up to which a solve may take minutes
+_SMALLER = 30_000  # nodes up to which it takes seconds
 _FITTED = 5e-3  # error of sums that are made of some gammas
 
 
@@ -87,19 +89,29 @@ class Complement:
                 found[:, :, part] = np.tensordot(coefficients, terms, axes=1)
         return found
 
-    def mixed(self, B: Array, gammas: Array, mix: Array, tol: float) -> tuple[Array, float, int]:
+    def mixed(
+        self, B: Array, gammas: Array, mix: Array, tol: float, most: int | None = None
+    ) -> tuple[Array, float, int]:
         """Return sums of x over the gammas, shape (sums, N, columns), their residual, the steps.
 
         Parameters
         ----------
         mix : ndarray, shape (sums, gammas)
+        most : int or None
+            Of a polynomial of at most that degree, whatever the tolerance.
         """
-        degree = self._degree(gammas, tol)
+        used = mix.any(axis=0)
+        gammas, mix = gammas[used], mix[:, used]
+        degree = min(self._degree(gammas, tol), most or 10**9)
         stored = self.graph.spread is None and not isinstance(self.graph._whole, Operator)
-        if degree > LIMIT and (multigrid.possible(self.graph) or (stored and degree > 20 * LIMIT)):
+        if (
+            most is None
+            and degree > LIMIT
+            and (multigrid.possible(self.graph) or (stored and degree > 20 * LIMIT))
+        ):
             found, residual, steps = self._by_multigrid(self._numbering.to(B), gammas, tol, mix)
             return np.stack([self._numbering.back(x) for x in found]), residual, steps
-        if degree > 20 * LIMIT:
+        if most is None and degree > 20 * LIMIT:
             raise NotConvergedError(
                 f"{degree} products would be needed off the first modes, where the spectrum begins "
                 f"at {self.beyond:.1e}; at most {20 * LIMIT} are made. Lower eta, ask for more "
@@ -208,11 +220,12 @@ class Complement:
                 return factors.solved(self.graph, b, gamma, tol, off)
             except NotConvergedError:
                 pass  # conjugate gradients have more patience
+        patient = tol <= _EXACT or self.graph.n <= _SMALLER
         if multigrid.possible(self.graph):
             try:
-                return multigrid.solved(self.graph, b, gamma, start, tol, off)
+                return multigrid.solved(self.graph, b, gamma, start, tol, off, patient=patient)
             except NotConvergedError as failure:
-                if self.graph.spread is not None:
+                if self.graph.spread is not None or not patient:
                     raise NotConvergedError(
                         f"The system off the first modes was not solved: {failure}. Lower eta, or "
                         "remove very weak edges."

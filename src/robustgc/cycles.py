@@ -26,6 +26,8 @@ COARSE = 1000  # rows that a dense inverse may have
 _ALONE = Lock()
 _SEED = 20180521
 _WORTH = 0.1  # of the nodes that elimination takes out, at least
+_FILL = 80  # operations an entry that a coarser matrix may take; hubs join all groups
+_MATRICES = 5  # products with the matrix of a level
 _LOW = 1 / 6  # the share of the spectrum below is left to the coarse levels
 
 
@@ -85,6 +87,8 @@ class Hierarchy:
         Rows of every level.
     coarsest : ndarray
         The last matrix, dense.
+    work : int
+        Entries of the matrices that a cycle reads, about.
     """
 
     def __init__(self, graph: Graph, dtype: Any = np.float32) -> None:
@@ -109,6 +113,9 @@ class Hierarchy:
                 top = _largest(A)
         if A.shape[0] > 5 * COARSE:
             raise NotConvergedError(f"the nodes do not group: {A.shape[0]} are left")
+        self.work = sum(
+            _MATRICES * level.A.nnz for level in self.levels if isinstance(level, Level)
+        )
         self.sizes = [len(level.inverse) for level in self.levels] + [A.shape[0]]
         self.coarsest = A.toarray()
         self._inverse = sla.pinvh(self.coarsest, rtol=1e-10)
@@ -211,7 +218,11 @@ def _prolongator(A: Any, b: NDArray[Any], top: float) -> tuple[Any, NDArray[Any]
     size[size == 0] = 1.0
     plain = sp.csr_array(sp.diags_array(b) @ groups @ sp.diags_array(1.0 / size))
     damp = sp.diags_array((4.0 / 3.0 / top) / A.diagonal())
-    return sp.csr_array(plain - damp @ (A @ plain)), size
+    smooth = sp.csr_array(plain - damp @ (A @ plain))
+    wide = np.diff(smooth.indptr)  # what a row of A meets there is met again in what P' A P sums
+    if float(wide @ (abs(A).sign() @ wide)) > _FILL * A.nnz:
+        return plain, size
+    return smooth, size
 
 
 def _largest(A: Any) -> float:

@@ -17,7 +17,7 @@ from robustgc.block_lanczos import Worth, first_modes, told_apart
 from robustgc.complement import Complement
 from robustgc.coupling import left_by_modes
 from robustgc.engines import Options, cure, precision, probe
-from robustgc.factors import fill_little, mostly_thin
+from robustgc.factors import few_cycles, fill_little
 from robustgc.graph import SMALL, Graph
 from robustgc.numbering import numbered
 from robustgc.outcome import NotConvergedError, NotConvexError, Solution, check_positive
@@ -29,6 +29,7 @@ from robustgc.weights import Array, Operator
 
 WORST = 1e-3  # residual of modes of large graphs where nothing better was asked for
 TINY = 1e-6  # eigenvalues that products do not resolve
+_FEW_DIGITS = 100.0  # times the residual of the modes: what eta 0.99 makes of it in an answer
 _MOST_TINY = 64  # modes that are looked for because they are tiny
 MEDIUM = 30_000  # nodes up to which any number of modes takes seconds
 HUGE = 300_000  # nodes from which a pass over the vectors is what a step costs
@@ -124,7 +125,7 @@ def _searched_modes(
                 return measured(graph, *_settled(graph, few))
             except NotConvergedError:
                 continue
-    if exact or graph.n <= MEDIUM or not (fill_little(graph) or mostly_thin(graph)):
+    if exact or graph.n <= MEDIUM or not (fill_little(graph) or few_cycles(graph)):
         try:
             return _by_products(graph, count, Y, options, exact, worth)
         except NotConvergedError:
@@ -195,11 +196,15 @@ def spreads(graph: Graph, vectors: Array) -> Array:
 
 
 def check_residual(residual: float, tol: float, modes: Modes) -> None:
-    """Refuse an answer that misses its tolerance by more than the modes of large graphs may."""
-    if not residual <= max(10 * tol, WORST):
+    """Refuse an answer that misses its tolerance by more than the modes of large graphs may.
+
+    Modes of few digits are those of graphs where more would take minutes.
+    """
+    most = max(10 * tol, WORST, min(_FEW_DIGITS * modes.residual, multigrid.USEFUL))
+    if not residual <= most:
         raise NotConvergedError(
             f"The answer with lifted modes has a residual of {residual:.1e} ({modes.engine}: "
-            f"{modes.note}); at most {max(10 * tol, WORST):.0e} is accepted. Lower eta or n_modes, "
+            f"{modes.note}); at most {most:.0e} is accepted. Lower eta or n_modes, "
             "or bring the weights to a common scale."
         )
 
@@ -332,16 +337,16 @@ class Filters:
         else:
             gammas, shares = self._by_gamma(mix)
             found, residual, steps = self._rest.mixed(Y, gammas, shares, tol)
-        for total, w in zip(found, weights, strict=True):
-            total += V[:, tiny:] @ (w[tiny:, None] * known[tiny:])
+        for k, w in enumerate(weights):
+            found[k] += V[:, tiny:] @ (w[tiny:, None] * known[tiny:])
         measured = self._residual(found, Y, mix, tiny)
         if measured > max(10 * tol, WORST) and not self.complete:  # it would be refused
             modes, of_modes = (self.modes.values[tiny:], V[:, tiny:]), self.weights[:, tiny:]
             found -= left_by_modes(self._rest, modes, of_modes, self.gammas, Y, mix)
             measured = self._residual(found, Y, mix, tiny)
         if tiny:
-            for total, w in zip(found, weights, strict=True):
-                total += V[:, :tiny] @ (w[:tiny, None] * known[:tiny])
+            for k, w in enumerate(weights):
+                found[k] += V[:, :tiny] @ (w[:tiny, None] * known[:tiny])
         return found, max(residual, measured), steps
 
     def own_columns(
