@@ -1,8 +1,7 @@
-"""RobustGC where neither modes nor lambda_1 can be had in seconds.
+"""An answer where neither modes nor lambda_1 can be had in seconds: ZhouGC's filter.
 
-Theorem 1 needs a gamma below lambda_1, not lambda_1 itself: some products of block Lanczos say
-about where that is, and a gamma far below is taken. A polynomial of bounded degree answers; its
-residual says how well.
+``g / (lambda + g)`` needs no eigenvalue, and a polynomial of bounded degree is all of it. The
+smaller g is, the farther labels reach: it is as small as the degree allows.
 """
 
 import numpy as np
@@ -10,41 +9,27 @@ import numpy as np
 from robustgc.block_lanczos import Space, first_block
 from robustgc.complement import LIMIT, Complement
 from robustgc.graph import Graph
-from robustgc.outcome import NotConvergedError, Outcome, Solution, Watch, nobody
+from robustgc.outcome import Outcome, Solution, Watch, nobody
 from robustgc.weights import Array
 
 _PRODUCTS = 40  # to estimate lambda_1, always from above
-_BELOW = 4.0  # times lower it is taken to be; the same again where that was too high
-_TRIES = 4
-_ETA = 0.5
-_WORK = 1.2e10  # entries and values that a polynomial may touch: some seconds
-_LEAST = 100  # its degree, at least
+_NEAREST = 0.2  # the largest g: about ten steps of a walk
+_TOL = 1e-3
+_WORK = 1e10  # entries and values that a polynomial may touch: some seconds
+_LEAST = 50  # its degree, at least
 
 
-def solved(graph: Graph, Y: Array, dtype: str, tol: float, watch: Watch = nobody) -> Outcome:
-    """Answer for one gamma in bounded time, with the residual that this allows.
-
-    Raises
-    ------
-    NotConvergedError
-        lambda_1 is far below what products of Lanczos say.
-    """
-    low, rest = _first_value(graph, Y, dtype)
+def solved(graph: Graph, Y: Array, dtype: str, watch: Watch = nobody) -> Outcome:
+    """Answer with ``gamma = -g``, and an upper bound in place of lambda_1."""
+    limit, rest = _first_value(graph, Y, dtype)
     step = max(Y.shape[1], 1) * (graph.entries + 8.0 * graph.n)
     most = int(np.clip(_WORK / step, _LEAST, LIMIT))
-    for k in range(1, _TRIES + 1):
-        beyond = low / _BELOW**k
-        gamma = _ETA * beyond
-        off = Complement(graph, np.empty((graph.rows, 0)), beyond, dtype, watch)
-        try:
-            f, residual, steps = off.mixed(
-                Y, np.array([gamma]), np.array([[gamma]]), tol, most=most
-            )
-        except NotConvergedError:
-            continue
-        note = f"lambda_1 below {low:.1e}, gamma far below, a polynomial of degree {steps}"
-        return Outcome(beyond, rest, [gamma], [Solution(f[0], residual, steps)], note)
-    raise NotConvergedError(f"lambda_1 is far below {low:.1e}, and was not found")
+    off, g = Complement(graph, np.empty((graph.rows, 0)), 0.0, dtype, watch), _NEAREST
+    while g > limit and off.degree(np.array([-g / 2]), _TOL) <= most:
+        g /= 2
+    f, residual, steps = off.mixed(Y, np.array([-g]), np.array([[g]]), _TOL)
+    note = f"ZhouGC with gamma {g:.1e}, {steps} products; lambda_1 at most {limit:.1e}"
+    return Outcome(limit, rest, [-g], [Solution(f[0], residual, steps)], note)
 
 
 def _first_value(graph: Graph, Y: Array, dtype: str) -> tuple[float, float]:
@@ -55,4 +40,4 @@ def _first_value(graph: Graph, Y: Array, dtype: str) -> tuple[float, float]:
         theta, S, rest = space.ritz()
         if space.full:
             space.restart(theta, S)
-    return max(float(theta[0]), 1e-12), float(rest[0] / max(theta[0], 1e-12))
+    return float(theta[0]), float(rest[0] / max(theta[0], 1e-300))

@@ -71,7 +71,7 @@ class Complement:
         With `most`, of a polynomial of at most that degree: where more would be needed for the
         tolerance, it is the best filter that can be had for it.
         """
-        degree = self._degree(gammas, tol)
+        degree = self.degree(gammas, tol)
         if most is not None:
             degree = min(degree, most)
         elif degree > LIMIT:
@@ -89,29 +89,21 @@ class Complement:
                 found[:, :, part] = np.tensordot(coefficients, terms, axes=1)
         return found
 
-    def mixed(
-        self, B: Array, gammas: Array, mix: Array, tol: float, most: int | None = None
-    ) -> tuple[Array, float, int]:
+    def mixed(self, B: Array, gammas: Array, mix: Array, tol: float) -> tuple[Array, float, int]:
         """Return sums of x over the gammas, shape (sums, N, columns), their residual, the steps.
 
         Parameters
         ----------
         mix : ndarray, shape (sums, gammas)
-        most : int or None
-            Of a polynomial of at most that degree, whatever the tolerance.
         """
         used = mix.any(axis=0)
         gammas, mix = gammas[used], mix[:, used]
-        degree = min(self._degree(gammas, tol), most or 10**9)
+        degree = self.degree(gammas, tol)
         stored = self.graph.spread is None and not isinstance(self.graph._whole, Operator)
-        if (
-            most is None
-            and degree > LIMIT
-            and (multigrid.possible(self.graph) or (stored and degree > 20 * LIMIT))
-        ):
+        if degree > LIMIT and (multigrid.possible(self.graph) or (stored and degree > 20 * LIMIT)):
             found, residual, steps = self._by_multigrid(self._numbering.to(B), gammas, tol, mix)
             return np.stack([self._numbering.back(x) for x in found]), residual, steps
-        if most is None and degree > 20 * LIMIT:
+        if degree > 20 * LIMIT:
             raise NotConvergedError(
                 f"{degree} products would be needed off the first modes, where the spectrum begins "
                 f"at {self.beyond:.1e}; at most {20 * LIMIT} are made. Lower eta, ask for more "
@@ -137,9 +129,9 @@ class Complement:
         """Return how far the poles are from the spectrum, which lies within 1 of 0."""
         return np.asarray(np.maximum((self._centre - gammas) / self._half, 1 + 1e-15))
 
-    def _degree(self, gammas: Array, tol: float) -> int:
+    def degree(self, gammas: Array, tol: float) -> int:
         """Return how many steps all gammas take for a residual."""
-        s = float(self._position(gammas.max(initial=0.0)))
+        s = float(self._position(gammas.max(initial=-1.0)))
         root = np.sqrt(s * s - 1)
         rate = 1 / (s + root)
         # What the terms left out add to the residual at both ends of the spectrum, rate^degree.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from robustgc import inverse_lanczos, multigrid, parallel
 from robustgc.block_lanczos import Worth, first_modes, told_apart
-from robustgc.complement import Complement
+from robustgc.complement import LIMIT, Complement
 from robustgc.coupling import left_by_modes
 from robustgc.engines import Options, cure, precision, probe
 from robustgc.factors import few_cycles, fill_little
@@ -34,6 +34,7 @@ _MOST_TINY = 64  # modes that are looked for because they are tiny
 MEDIUM = 30_000  # nodes up to which any number of modes takes seconds
 HUGE = 300_000  # nodes from which a pass over the vectors is what a step costs
 _AFFORDABLE = 4e6  # values of the modes that multigrid looks for, to weigh candidates
+_CLOSE = 1e-2  # of what is put right in an answer where that takes no solve for every mode
 _NEAR = 24  # degree of those by which witnesses are found, which are near
 LOOSE = 96  # degree of the polynomials by which candidates are weighed, at most
 _WORK = 1e10  # entries and values that these may touch: some seconds
@@ -340,7 +341,8 @@ class Filters:
         for k, w in enumerate(weights):
             found[k] += V[:, tiny:] @ (w[tiny:, None] * known[tiny:])
         measured = self._residual(found, Y, mix, tiny)
-        if measured > max(10 * tol, WORST) and not self.complete:  # it would be refused
+        worth = not self.complete and self._rest.degree(self.gammas, _CLOSE) <= LIMIT
+        if worth and measured > max(10 * tol, WORST):  # it would be refused, or not be worth much
             modes, of_modes = (self.modes.values[tiny:], V[:, tiny:]), self.weights[:, tiny:]
             found -= left_by_modes(self._rest, modes, of_modes, self.gammas, Y, mix)
             measured = self._residual(found, Y, mix, tiny)

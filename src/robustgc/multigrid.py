@@ -37,7 +37,7 @@ _AHEAD = 100.0  # times the residual asked for that a mode may have halfway, to 
 _SINGLE = 1e-5  # tolerance from which single precision is tried first
 USEFUL = 0.1  # residual of an answer by which nodes may be told apart
 _ROUGH = 16.0  # times the residual asked for that a mode may have where patience is over
-_PATIENCE = 7.5e6  # steps times nodes: some seconds
+_PATIENCE = 5e6  # steps times nodes: some seconds
 _LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
 
 

@@ -200,15 +200,16 @@ class Task:
     def _without_modes(self, problem: Problem, Y: Array, psd: bool, options: Options) -> Piece:
         """Answer by the paper's model: its engines need no more than lambda_1.
 
-        On large graphs they may take minutes for it, where nothing was asked for but an answer.
+        On large graphs they may take minutes for it. Where nothing was asked for but an answer,
+        that is ZhouGC's, which needs none.
         """
         graph = problem.graph
         asked = self.model.eta is not None or options.tol is not None or options.solver != "auto"
         if asked or graph.n <= MEDIUM or graph.spread is not None:
             return self._by_the_paper(problem, Y, psd, options, None, self.model.eta or 0.9)
-        start, (dtype, tol) = time.perf_counter(), precision(graph, options)
+        start, dtype = time.perf_counter(), precision(graph, options)[0]
         Y = Y * graph.placed(problem.nodes, problem.sample_weight)[:, None]
-        outcome = bounded.solved(graph, Y, dtype, tol, options.watching("bounded"))
+        outcome = bounded.solved(graph, Y, dtype, options.watching("bounded"))
         tried = Attempt("bounded", "no modes, no lambda_1", outcome.note, _since(start))
         certificate = _of_the_paper(graph, outcome, psd, (tried,))
         return Piece(problem, outcome.solutions[0], certificate)
@@ -223,8 +224,9 @@ class Task:
 def _of_the_paper(
     graph: Graph, outcome: Outcome, psd: bool, history: tuple[Attempt, ...]
 ) -> Certificate:
-    """Return the evidence of the paper's model."""
+    """Return the evidence of one model; below 0 gamma is ZhouGC's, which needs no lambda_1."""
     solution, gamma, limit = outcome.solutions[0], outcome.gammas[0], outcome.lambda_1
+    top, low = 1.0 if psd else 2.0, limit if gamma > 0 else 0.0
     return Certificate(
         graph.n,
         solution.residual,
@@ -232,7 +234,7 @@ def _of_the_paper(
         extension=gamma,
         lambda_1=limit,
         gamma=gamma,
-        condition_bound=bound(limit, gamma, positive_semidefinite=psd),
+        condition_bound=(top - gamma) / (low - gamma),
         eigen_residual=outcome.eigen_residual,
         history=history,
     )
