@@ -22,6 +22,7 @@ from robustgc.weights import Array, Operator
 LIMIT = 500  # steps of the recurrence; where more are needed multigrid is the better bet
 _GROWTH = 1e3  # what rounding may grow along the modes before it is taken out again
 _COLUMNS = 16  # of a block: a row of values is a line of the cache
+_MOST = 12_000  # steps of it, where there is no multigrid
 _EXACT = 1e-5  # tolerance up to which a solve may take minutes
 _SMALLER = 30_000  # nodes up to which it takes seconds
 _FITTED = 5e-3  # error of sums that are made of some gammas
@@ -100,13 +101,13 @@ class Complement:
         gammas, mix = gammas[used], mix[:, used]
         degree = self.degree(gammas, tol)
         stored = self.graph.spread is None and not isinstance(self.graph._whole, Operator)
-        if degree > LIMIT and (multigrid.possible(self.graph) or (stored and degree > 20 * LIMIT)):
+        if degree > LIMIT and (multigrid.possible(self.graph) or (stored and degree > _MOST)):
             found, residual, steps = self._by_multigrid(self._numbering.to(B), gammas, tol, mix)
             return np.stack([self._numbering.back(x) for x in found]), residual, steps
-        if degree > 20 * LIMIT:
+        if degree > _MOST:
             raise NotConvergedError(
                 f"{degree} products would be needed off the first modes, where the spectrum begins "
-                f"at {self.beyond:.1e}; at most {20 * LIMIT} are made. Lower eta, ask for more "
+                f"at {self.beyond:.1e}; at most {_MOST} are made. Lower eta, ask for more "
                 "modes, or use affinity='knn', landmarks= or another sigma."
             )
         shares = mix @ self._coefficients(gammas, degree)

@@ -4,6 +4,9 @@ What a solve costs on large graphs is passes over blocks of vectors. Here an ite
 them and a cycle of multigrid, all on every core.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,7 +42,7 @@ def solved(
     """
     L, single = operators
 
-    def project(x: Array) -> Array:
+    def project(x: NDArray[Any]) -> Array:
         return np.asarray(x - off @ (off.T @ x))
 
     sizes = np.sqrt(np.einsum("ij,ij->j", b, b))
@@ -62,7 +65,7 @@ def solved(
         change, taken = _descended(
             single, cycle, (r / unit).astype(np.float32), gamma, goal, few, most
         )
-        x, steps = x + project(change * unit), steps + taken
+        x, steps = np.asarray(x + project(change * unit)), steps + taken
 
 
 def _descended(
@@ -95,6 +98,8 @@ def _as(r: Single, *arrays: Array) -> list[Single]:
     return [array.astype(r.dtype) for array in arrays]
 
 
-def _summed(loop: object, rows: NDArray[np.int64], *args: object, shape: tuple[int, ...]) -> Array:
+def _summed(
+    loop: Callable[..., None], rows: NDArray[np.int64], *args: Any, shape: tuple[int, ...]
+) -> Array:
     found: Array = parallel.collect(loop, rows, *args, found=np.zeros(shape)).sum(axis=0)
     return found
