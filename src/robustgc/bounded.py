@@ -14,7 +14,7 @@ from robustgc.weights import Array
 
 _PRODUCTS = 40  # to estimate lambda_1, always from above
 _NEAREST = 0.2  # the largest g: about ten steps of a walk
-_TOL = 1e-3
+_TOL = 5e-4
 _WORK = 1e10  # entries and values that a polynomial may touch: some seconds
 _LEAST = 50  # its degree, at least
 

@@ -202,7 +202,7 @@ def _lobpcg(
             return values[:known], X[:, :known], best, step
         if needed < count and step >= _ENOUGH and (known := _leading(sizes <= pair)):
             return values[:known], X[:, :known], float(sizes[:known].max()), step
-        if not strict and step >= limit and sizes[0] > 1:
+        if not strict and step >= _ENOUGH and sizes[0] > 1:
             break  # no cycle of multigrid is of help here
         if not strict and step >= limit and (sizes[0] <= _ROUGH * pair or step >= 1.5 * limit):
             if not sizes[0] <= USEFUL:

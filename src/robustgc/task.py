@@ -107,8 +107,11 @@ class Task:
             refuse_if_too_large(graph, ENSEMBLE * problem.n_classes, precision(graph, options)[0])
             piece = self._by_ensemble(problem, Y, psd, options, before)
         tol = precision(graph, options)[1]
-        # Modes to choose from are known to some digits only, and so are those of large graphs.
-        exact = piece.fit is None or graph.n <= (SMALL if problem.has_choice else MEDIUM)
+        # Modes to choose from are known to some digits only, and so are those of large graphs;
+        # a bounded answer, with a gamma below 0, has no more.
+        exact = graph.n <= (SMALL if problem.has_choice else MEDIUM)
+        if piece.fit is None:
+            exact = piece.certificate.gamma > 0
         reported(piece.solution, tol if exact or options.tol is not None else max(tol, WORST))
         return piece
 
