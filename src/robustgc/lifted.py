@@ -252,6 +252,11 @@ class Filters:
         same = precision(self.graph, self._options)[0] == single
         return self._rest if same else self._off_modes(single)
 
+    @property
+    def _correctable(self) -> bool:
+        """Whether what modes of few digits leave is to be put right, or can be without a solve."""
+        return self._exact or self._rest.degree(self.gammas, _CLOSE) <= LIMIT
+
     def _off_modes(self, dtype: str) -> Complement:
         modes, watch = self.modes, self._options.watching("candidates")
         return Complement(self.graph, modes.vectors, modes.next_value, dtype, watch)
@@ -305,8 +310,7 @@ class Filters:
         for k, w in enumerate(weights):
             found[k] += V[:, tiny:] @ (w[tiny:, None] * known[tiny:])
         measured = self._residual(found, Y, mix, tiny)
-        worth = not self.complete and self._rest.degree(self.gammas, _CLOSE) <= LIMIT
-        if worth and measured > max(10 * tol, WORST):  # it would be refused, or not be worth much
+        if not self.complete and measured > max(10 * tol, WORST) and self._correctable:
             modes, of_modes = (self.modes.values[tiny:], V[:, tiny:]), self.weights[:, tiny:]
             found -= left_by_modes(self._rest, modes, of_modes, self.gammas, Y, mix)
             measured = self._residual(found, Y, mix, tiny)
