@@ -16,6 +16,7 @@ _PRODUCTS = 40  # to estimate lambda_1, always from above
 _NEAREST = 0.2  # the largest g: about ten steps of a walk
 _TOL = 5e-4
 _WORK = 1e10  # entries and values that a polynomial may touch: some seconds
+_ROUNDING = 64  # units of it, below which no eigenvalue is told from 0
 _LEAST = 50  # its degree, at least
 
 
@@ -40,4 +41,6 @@ def _first_value(graph: Graph, Y: Array, dtype: str) -> tuple[float, float]:
         theta, S, rest = space.ritz()
         if space.full:
             space.restart(theta, S)
-    return float(theta[0]), float(rest[0] / max(theta[0], 1e-300))
+    # Once a space is exhausted it may hold rounding, most of which is v0.
+    first = int(np.argmax(theta > _ROUNDING * np.finfo(dtype).eps))
+    return float(theta[first]), float(rest[first] / max(theta[first], 1e-300))

@@ -22,6 +22,7 @@ from robustgc.weights import Array, Operator
 LIMIT = 500  # steps of the recurrence; where more are needed multigrid is the better bet
 _GROWTH = 1e3  # what rounding may grow along the modes before it is taken out again
 _COLUMNS = 16  # of a block: a row of values is a line of the cache
+_FEW = 100  # steps that take less time than factors where these fill in little
 _MOST = 12_000  # steps of it, where there is no multigrid
 _EXACT = 1e-5  # tolerance up to which a solve may take minutes
 _SMALLER = 30_000  # nodes up to which it takes seconds
@@ -101,7 +102,10 @@ class Complement:
         gammas, mix = gammas[used], mix[:, used]
         degree = self.degree(gammas, tol)
         stored = self.graph.spread is None and not isinstance(self.graph._whole, Operator)
-        if degree > LIMIT and (multigrid.possible(self.graph) or (stored and degree > _MOST)):
+        cheap = degree > _FEW and factors.fill_little(self.graph)
+        if (cheap or degree > LIMIT) and (
+            multigrid.possible(self.graph) or (stored and degree > _MOST)
+        ):
             found, residual, steps = self._by_multigrid(self._numbering.to(B), gammas, tol, mix)
             return np.stack([self._numbering.back(x) for x in found]), residual, steps
         if degree > _MOST:
