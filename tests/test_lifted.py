@@ -13,7 +13,8 @@ import lifting
 import oracles
 from robustgc import Graph, NotConvergedError, NotConvexError, RobustGC, lambda_1, robust
 from robustgc.engines import Options
-from robustgc.lifted import find_modes, lifted
+from robustgc.lifted import find_modes
+from robustgc.lifted_model import lifted
 from solving import relative
 
 ETAS = st.floats(0.01, 0.99)

@@ -86,10 +86,11 @@ def chebyshev(
     a: int,
     b: int,
 ) -> None:
-    """Store ``f0 L_N x + f1 x + f2 before`` in before, and add its shares to the sums.
+    """Store ``f0 L_N x + f1 x + f2 before`` in before; add shares of all three to the sums.
 
-    One pass over the matrix and the vectors. The loops over columns are those that become vector
-    instructions, so sums are in the precision of x.
+    One pass over the matrix and the vectors. Shares are those of the new vector, of x and of what
+    before was, by sum: sums that are added to every third time only. The loops over columns are
+    those that become vector instructions, so sums are in the precision of x.
     """
     columns, f1, f2 = x.shape[1], factors[1], factors[2]
     one = x.dtype.type(1)
@@ -106,8 +107,10 @@ def chebyshev(
                 row[c] += w * (own * x[i, c] - other * x[j, c])
         own *= factors[0]
         for c in range(columns):
-            before[i, c] = own * row[c] + f1 * x[i, c] + f2 * before[i, c]
-        for s in range(shares.shape[0]):
-            share = shares[s]
+            row[c] = own * row[c] + f1 * x[i, c] + f2 * before[i, c]
+        for s in range(shares.shape[1]):
+            s0, s1, s2 = shares[0, s], shares[1, s], shares[2, s]
             for c in range(columns):
-                sums[s, i, c] += share * before[i, c]
+                sums[s, i, c] += s0 * row[c] + s1 * x[i, c] + s2 * before[i, c]
+        for c in range(columns):
+            before[i, c] = row[c]

@@ -75,7 +75,8 @@ def first_modes(
     space = Space(graph, first_block(graph, start), count, dtype)
     clear = _CLEAR[space.dtype.itemsize] if residual is None else residual
     most = int(np.clip(_WORK / space.work, 2 * _PROBE, _MOST))
-    crowded = residual is None and graph.spread is None and most // 2 < 2 * _PROBE
+    loose = residual is None and graph.spread is None
+    patience = most // 2 if most // 2 < 2 * _PROBE else most  # on smaller graphs products are cheap
     found, last, check, before = 0, 0, 3, (0, 0.0)
     while True:
         space.extend()
@@ -100,12 +101,12 @@ def first_modes(
         wait = behind / pace if pace > 0 else 0.0
         before = (done, behind)
         stalled = found and done + wait > 1.3 * last + 6
-        if found >= count or stalled or done >= most or space.exhausted:
+        if found >= count or stalled or space.exhausted:
             break
-        if crowded and not found and done >= most // 2:
-            if theta[0] < _BULK:
-                break
+        if loose and not found and done >= patience and theta[0] >= _BULK:
             return _crowded(space, theta, S, _CLOSE * clear, watch)
+        if done >= (patience if loose and not found else most):
+            break
         if done >= (_PROBE if graph.n > _LARGE else 2 * _PROBE) and not found and theta[0] < _HARD:
             break
         if space.full:

@@ -19,9 +19,13 @@ from robustgc.outcome import NotConvergedError, Solution, Watch, nobody
 from robustgc.solve import solve_shifted
 from robustgc.weights import Array, Operator
 
-LIMIT = 600  # steps of the recurrence; where more are needed multigrid is the better bet
-_GROWTH = 20.0  # what rounding may grow along the modes before it is taken out again
-_COLUMNS = 32  # of a block: it stays in cache
+LIMIT = 500  # steps of the recurrence; where more are needed multigrid is the better bet
+_GROWTH = 1e3  # what rounding may grow along the modes before it is taken out again
+_COLUMNS = 16  # of a block: a row of values is a line of the cache
+_FEW = 100  # steps that take less time than factors where these fill in little
+_MOST = 12_000  # steps of it, where there is no multigrid
+_EXACT = 1e-5  # tolerance up to which a solve may take minutes
+_SMALLER = 30_000  # nodes up to which it takes seconds
 _FITTED = 5e-3  # error of sums that are made of some gammas
 
 
@@ -69,7 +73,7 @@ class Complement:
         With `most`, of a polynomial of at most that degree: where more would be needed for the
         tolerance, it is the best filter that can be had for it.
         """
-        degree = self._degree(gammas, tol)
+        degree = self.degree(gammas, tol)
         if most is not None:
             degree = min(degree, most)
         elif degree > LIMIT:
@@ -94,15 +98,20 @@ class Complement:
         ----------
         mix : ndarray, shape (sums, gammas)
         """
-        degree = self._degree(gammas, tol)
+        used = mix.any(axis=0)
+        gammas, mix = gammas[used], mix[:, used]
+        degree = self.degree(gammas, tol)
         stored = self.graph.spread is None and not isinstance(self.graph._whole, Operator)
-        if degree > LIMIT and (multigrid.possible(self.graph) or (stored and degree > 20 * LIMIT)):
+        cheap = degree > _FEW and factors.fill_little(self.graph)
+        if (cheap or degree > LIMIT) and (
+            multigrid.possible(self.graph) or (stored and degree > _MOST)
+        ):
             found, residual, steps = self._by_multigrid(self._numbering.to(B), gammas, tol, mix)
             return np.stack([self._numbering.back(x) for x in found]), residual, steps
-        if degree > 20 * LIMIT:
+        if degree > _MOST:
             raise NotConvergedError(
                 f"{degree} products would be needed off the first modes, where the spectrum begins "
-                f"at {self.beyond:.1e}; at most {20 * LIMIT} are made. Lower eta, ask for more "
+                f"at {self.beyond:.1e}; at most {_MOST} are made. Lower eta, ask for more "
                 "modes, or use affinity='knn', landmarks= or another sigma."
             )
         shares = mix @ self._coefficients(gammas, degree)
@@ -125,9 +134,9 @@ class Complement:
         """Return how far the poles are from the spectrum, which lies within 1 of 0."""
         return np.asarray(np.maximum((self._centre - gammas) / self._half, 1 + 1e-15))
 
-    def _degree(self, gammas: Array, tol: float) -> int:
+    def degree(self, gammas: Array, tol: float) -> int:
         """Return how many steps all gammas take for a residual."""
-        s = float(self._position(gammas.max(initial=0.0)))
+        s = float(self._position(gammas.max(initial=-1.0)))
         root = np.sqrt(s * s - 1)
         rate = 1 / (s + root)
         # What the terms left out add to the residual at both ends of the spectrum, rate^degree.
@@ -159,12 +168,18 @@ class Complement:
         for k, share in enumerate(shares[:, 0]):
             sums[k] += self.dtype.type(share) * x
         factors = np.array([1.0, -self._centre, 0.0]) / self._half
-        for k in range(1, shares.shape[1]):
-            self._L.chebyshev(x, before, factors, shares[:, k], sums)
+        last, added, none = shares.shape[1] - 1, 0, np.empty((3, 0))
+        for k in range(1, last + 1):
+            if len(sums) and (k - added == 3 or k == last):  # those not added yet, newest first
+                now = np.zeros((3, len(sums)))
+                now[: k - added], added = shares[:, k:added:-1].T, k
+                self._L.chebyshev(x, before, factors, now, sums)
+            else:
+                self._L.chebyshev(x, before, factors, none, sums)
             x, before = before, x
             if k % self._clean == 0:
                 x, before = (np.ascontiguousarray(self._project(y)) for y in (x, before))
-                self._watch(k, np.nan, shares.shape[1])
+                self._watch(k, np.nan, last + 1)
             yield x
             factors = np.array([2 / self._half, -2 * self._centre / self._half, -1.0])
         grown = self.graph.norms(self._project(x))
@@ -202,11 +217,12 @@ class Complement:
                 return factors.solved(self.graph, b, gamma, tol, off)
             except NotConvergedError:
                 pass  # conjugate gradients have more patience
+        patient = tol <= _EXACT or self.graph.n <= _SMALLER
         if multigrid.possible(self.graph):
             try:
-                return multigrid.solved(self.graph, b, gamma, start, tol, off)
+                return multigrid.solved(self.graph, b, gamma, start, tol, off, patient=patient)
             except NotConvergedError as failure:
-                if self.graph.spread is not None:
+                if self.graph.spread is not None or not patient:
                     raise NotConvergedError(
                         f"The system off the first modes was not solved: {failure}. Lower eta, or "
                         "remove very weak edges."

@@ -18,7 +18,7 @@ from robustgc.weights import Array
 COLUMNS = 8  # vectors that are filtered: the first ones of these converge
 _GAIN = 9.0  # logarithm of what a round gains on the first of them: single precision bears it
 _ROUND = 200  # products of a round at most: the first Ritz values may be far from the end
-_GROWTH = 20.0  # of v0 before it is taken out again
+_GROWTH = 1e3  # of v0 before it is taken out again
 _WORK = 8e9  # entries and values that all rounds may touch: some seconds
 
 
@@ -65,7 +65,7 @@ def _filtered(
     nothing = np.empty((0, 0, 0), x.dtype)
     factors = np.array([1.0, -centre, 0.0]) / half
     for k in range(steps):
-        L.chebyshev(x, before, factors, np.empty(0), nothing)
+        L.chebyshev(x, before, factors, np.empty((3, 0)), nothing)
         x, before = before, x
         factors = np.array([2 / half, -2 * centre / half, -1.0])
         if k % clean == 0:

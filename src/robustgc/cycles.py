@@ -26,6 +26,8 @@ COARSE = 1000  # rows that a dense inverse may have
 _ALONE = Lock()
 _SEED = 20180521
 _WORTH = 0.1  # of the nodes that elimination takes out, at least
+_FILL = 80  # operations an entry that a coarser matrix may take; hubs join all groups
+_MATRICES = 5  # products with the matrix of a level
 _LOW = 1 / 6  # the share of the spectrum below is left to the coarse levels
 
 
@@ -40,16 +42,28 @@ class Level:
     top: float  # largest eigenvalue of the scaled matrix
 
     def smoothed(self, x: NDArray[Any] | None, b: NDArray[Any]) -> NDArray[Any]:
-        """Damp the upper part of the error in x by two Chebyshev steps; None stands for 0."""
+        """Damp the upper part of the error in x by two Chebyshev steps; None stands for 0.
+
+        What was in x is lost.
+        """
         high, low = 1.1 * self.top, self.top * _LOW
         centre, half = (high + low) / 2, (high - low) / 2
-        r = b if x is None else b - multiply(self.A, x)
-        z = r * self.inverse
-        p = z / centre
-        x = p if x is None else x + p
-        z = (b - multiply(self.A, x)) * self.inverse
-        beta = 0.5 * (half / centre) ** 2
-        return np.asarray(x + (z + beta * centre * p) / (centre - beta * centre))
+        beta = 0.5 * (half / centre) ** 2 * centre
+        if x is None:
+            x, new = np.zeros_like(b), b * (self.inverse / self.inverse.dtype.type(centre))
+        else:
+            new = np.zeros_like(b)
+            self._step(b, (1 / centre, 0.0), x, new)
+        self._step(b, (1 / (centre - beta), beta / (centre - beta)), new, x)
+        return x
+
+    def _step(
+        self, b: NDArray[Any], factors: tuple[float, float], x: NDArray[Any], before: NDArray[Any]
+    ) -> None:
+        loop, A, f = parallel.loops("_descent").damped, self.A, np.array(factors, b.dtype)
+        parallel.run(
+            loop, A.cuts(), A.indptr, A.indices, A.data, self.inverse[:, 0], b, f, x, before
+        )
 
 
 @dataclass(frozen=True)
@@ -73,6 +87,8 @@ class Hierarchy:
         Rows of every level.
     coarsest : ndarray
         The last matrix, dense.
+    work : int
+        Entries of the matrices that a cycle reads, about.
     """
 
     def __init__(self, graph: Graph, dtype: Any = np.float32) -> None:
@@ -97,6 +113,9 @@ class Hierarchy:
                 top = _largest(A)
         if A.shape[0] > 5 * COARSE:
             raise NotConvergedError(f"the nodes do not group: {A.shape[0]} are left")
+        self.work = sum(
+            _MATRICES * level.A.nnz for level in self.levels if isinstance(level, Level)
+        )
         self.sizes = [len(level.inverse) for level in self.levels] + [A.shape[0]]
         self.coarsest = A.toarray()
         self._inverse = sla.pinvh(self.coarsest, rtol=1e-10)
@@ -139,11 +158,15 @@ class Hierarchy:
         level = self.levels[depth]
         if isinstance(level, Elimination):
             rest = self._cycle(depth + 1, multiply(level.R, b))
-            return np.asarray(level.inverse * b + multiply(level.P, rest))
+            return _plus(level.inverse[:, 0], b, 1.0, level.P, rest)
         x = level.smoothed(None, b)
-        rest = multiply(level.R, b - multiply(level.A, x))
-        x = x + multiply(level.P, self._cycle(depth + 1, rest))
+        rest = multiply(level.R, _plus(None, b, -1.0, level.A, x))
+        x = _plus(None, x, 1.0, level.P, self._cycle(depth + 1, rest))
         return level.smoothed(x, b)
+
+    def single(self, r: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Apply one cycle to a block of columns of usual size, in single precision throughout."""
+        return np.asarray(self._cycle(0, r))
 
     def prolonged(self, X: NDArray[Any]) -> NDArray[Any]:
         """Carry columns on the coarsest level up to the nodes."""
@@ -195,7 +218,11 @@ def _prolongator(A: Any, b: NDArray[Any], top: float) -> tuple[Any, NDArray[Any]
     size[size == 0] = 1.0
     plain = sp.csr_array(sp.diags_array(b) @ groups @ sp.diags_array(1.0 / size))
     damp = sp.diags_array((4.0 / 3.0 / top) / A.diagonal())
-    return sp.csr_array(plain - damp @ (A @ plain)), size
+    smooth = sp.csr_array(plain - damp @ (A @ plain))
+    wide = np.diff(smooth.indptr)  # what a row of A meets there is met again in what P' A P sums
+    if float(wide @ (abs(A).sign() @ wide)) > _FILL * A.nnz:
+        return plain, size
+    return smooth, size
 
 
 def _largest(A: Any) -> float:
@@ -209,6 +236,16 @@ def multiply(M: CSR, X: NDArray[Any]) -> NDArray[Any]:
     """Return ``M X`` for a matrix that need not be square."""
     out = np.empty((len(M.indptr) - 1, X.shape[1]), dtype=X.dtype)
     parallel.run(parallel.loops().product, M.cuts(), M.indptr, M.indices, M.data, X, out)
+    return out
+
+
+def _plus(
+    scale: NDArray[Any] | None, b: NDArray[Any], factor: float, M: CSR, X: NDArray[Any]
+) -> NDArray[Any]:
+    """Return ``scale b + factor M X``."""
+    loop, out = parallel.loops("_descent").plus_product, np.empty_like(b)
+    parts = (M.indptr, M.indices, M.data, scale, b, X.dtype.type(factor), X, out)
+    parallel.run(loop, M.cuts(), *parts)
     return out
 
 

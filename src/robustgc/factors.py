@@ -19,6 +19,7 @@ from robustgc.weights import Array
 _WORK = 6e10  # multiplications in a band; an ordering by degrees takes a small part of them
 _HUB = 2_000  # neighbours of a node at which an ordering by degrees takes long
 _ENTRY = 24  # bytes of an entry in both factors
+_CYCLES = 0.2  # beside nodes: at most twice as many have three neighbours or more
 _SOLVES = 6  # with the same factors
 
 
@@ -33,6 +34,17 @@ def fill_little(graph: Graph) -> bool:
         return False
     band = bandwidth(graph)
     return graph.n * band**2 <= _WORK and graph.n * band * _ENTRY <= graph.available() / 3
+
+
+@per_graph
+def few_cycles(graph: Graph) -> bool:
+    """Whether little is left of the graph without its nodes of one or two neighbours.
+
+    A hierarchy begins by taking these out, while products are many as chains are long.
+    """
+    if not possible(graph) or graph.spread is not None:
+        return False
+    return graph.entries / 2 - graph.n < _CYCLES * graph.n
 
 
 @per_graph

@@ -147,7 +147,13 @@ class Laplacian:
         shares: NDArray[Any],
         sums: NDArray[Any],
     ) -> None:
-        """Store ``f0 L_N x + f1 x + f2 before`` in before; add it, times shares, to the sums."""
+        """Store ``f0 L_N x + f1 x + f2 before`` in before; add shares of all three to the sums.
+
+        Parameters
+        ----------
+        shares : ndarray, shape (3, sums)
+            Of the new vectors, of x, and of what before was.
+        """
         factors, shares = factors.astype(self.dtype), shares.astype(self.dtype)
         if self._csr is not None and type(self) is Laplacian:
             loop, rows = parallel.loops("_vectors").chebyshev, self._csr
@@ -165,10 +171,10 @@ class Laplacian:
                 sums,
             )
             return
-        before *= factors[2]
-        before += factors[0] * self(x) + factors[1] * x
-        for k, share in enumerate(shares):
-            sums[k] += share * before
+        new = factors[0] * self(x) + factors[1] * x + factors[2] * before
+        for k, share in enumerate(shares.T):
+            sums[k] += share[0] * new + share[1] * x + share[2] * before
+        before[:] = new
 
     def normalise(
         self,

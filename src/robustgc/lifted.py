@@ -6,7 +6,6 @@ exactly for ``gamma < lambda_q``, and the modes up to q count alike. q = 1 is th
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,13 @@ from numpy.typing import NDArray
 
 from robustgc import inverse_lanczos, multigrid, parallel
 from robustgc.block_lanczos import Worth, first_modes, told_apart
-from robustgc.complement import Complement
+from robustgc.complement import LIMIT, Complement
 from robustgc.coupling import left_by_modes
 from robustgc.engines import Options, cure, precision, probe
-from robustgc.factors import fill_little
+from robustgc.factors import few_cycles, fill_little
 from robustgc.graph import SMALL, Graph
 from robustgc.numbering import numbered
-from robustgc.outcome import NotConvergedError, NotConvexError, Solution, check_positive
-from robustgc.quoting import quoted
+from robustgc.outcome import NotConvergedError
 from robustgc.ritz import leading
 from robustgc.solve import rounding_of_modes
 from robustgc.spectrum import eigenpairs, full_spectrum
@@ -29,10 +27,12 @@ from robustgc.weights import Array, Operator
 
 WORST = 1e-3  # residual of modes of large graphs where nothing better was asked for
 TINY = 1e-6  # eigenvalues that products do not resolve
+_FEW_DIGITS = 100.0  # times the residual of the modes: what eta 0.99 makes of it in an answer
 _MOST_TINY = 64  # modes that are looked for because they are tiny
 MEDIUM = 30_000  # nodes up to which any number of modes takes seconds
 HUGE = 300_000  # nodes from which a pass over the vectors is what a step costs
 _AFFORDABLE = 4e6  # values of the modes that multigrid looks for, to weigh candidates
+_CLOSE = 1e-2  # of what is put right in an answer where that takes no solve for every mode
 _NEAR = 24  # degree of those by which witnesses are found, which are near
 LOOSE = 96  # degree of the polynomials by which candidates are weighed, at most
 _WORK = 1e10  # entries and values that these may touch: some seconds
@@ -124,7 +124,7 @@ def _searched_modes(
                 return measured(graph, *_settled(graph, few))
             except NotConvergedError:
                 continue
-    if exact or graph.n <= MEDIUM or not fill_little(graph):
+    if exact or graph.n <= MEDIUM or not (fill_little(graph) or few_cycles(graph)):
         try:
             return _by_products(graph, count, Y, options, exact, worth)
         except NotConvergedError:
@@ -195,47 +195,17 @@ def spreads(graph: Graph, vectors: Array) -> Array:
 
 
 def check_residual(residual: float, tol: float, modes: Modes) -> None:
-    """Refuse an answer that misses its tolerance by more than the modes of large graphs may."""
-    if not residual <= max(10 * tol, WORST):
+    """Refuse an answer that misses its tolerance by more than the modes of large graphs may.
+
+    Modes of few digits are those of graphs where more would take minutes.
+    """
+    most = max(10 * tol, WORST, min(_FEW_DIGITS * modes.residual, multigrid.USEFUL))
+    if not residual <= most:
         raise NotConvergedError(
             f"The answer with lifted modes has a residual of {residual:.1e} ({modes.engine}: "
-            f"{modes.note}); at most {max(10 * tol, WORST):.0e} is accepted. Lower eta or n_modes, "
+            f"{modes.note}); at most {most:.0e} is accepted. Lower eta or n_modes, "
             "or bring the weights to a common scale."
         )
-
-
-def lifted(graph: Graph, Y: Array, *, n_modes: int, gamma: float, tol: float) -> Solution:
-    """Return the minimiser with the first modes lifted.
-
-    Raises
-    ------
-    NotConvexError
-        ``gamma >= lambda_q``.
-    """
-    if not isinstance(n_modes, Integral) or not 1 <= n_modes < graph.n:
-        raise ValueError(
-            f"n_modes={quoted(n_modes)} is not allowed for a graph of {graph.n} nodes; it must be "
-            f"a whole number from 1 to {graph.n - 1}."
-        )
-    options = Options(tol=tol, dtype="float64")
-    modes = find_modes(graph, n_modes + 1, Y, options)
-    if len(modes.values) < n_modes:
-        raise NotConvergedError(
-            f"n_modes={n_modes} was asked for, but only {len(modes.values)} modes of this graph of "
-            f"{graph.n} nodes stand clear of the others. Lower n_modes."
-        )
-    limit = float(modes.values[n_modes - 1])
-    gamma = check_positive(gamma)
-    if gamma >= limit:
-        raise NotConvexError(
-            f"gamma = {gamma:.12g} is not below lambda_{n_modes} = {limit:.12g}: the problem with "
-            f"the first {n_modes} modes lifted is strongly convex only below. Choose gamma = eta * "
-            f"lambda_{n_modes} with 0 < eta < 1."
-        )
-    filters = Filters(graph, modes, [n_modes], [gamma], options)
-    f, residual, steps = filters.answer(Y, np.ones((1, 1)), tol)
-    check_residual(residual, tol, modes)
-    return Solution(f[0], max(residual, filters.rounding(Y, np.ones((1, 1)), f)), steps)
 
 
 class Filters:
@@ -282,6 +252,11 @@ class Filters:
         same = precision(self.graph, self._options)[0] == single
         return self._rest if same else self._off_modes(single)
 
+    @property
+    def _correctable(self) -> bool:
+        """Whether what modes of few digits leave is to be put right, or can be without a solve."""
+        return self._exact or self._rest.degree(self.gammas, _CLOSE) <= LIMIT
+
     def _off_modes(self, dtype: str) -> Complement:
         modes, watch = self.modes, self._options.watching("candidates")
         return Complement(self.graph, modes.vectors, modes.next_value, dtype, watch)
@@ -326,19 +301,23 @@ class Filters:
         # Tiny modes come last, and are not measured: products do not resolve them, and what they
         # leave in a product is rounding divided by their gamma.
         tiny = int(np.searchsorted(self.modes.values, TINY))
-        first = [V[:, :tiny] @ (w[:tiny, None] * known[:tiny]) for w in weights]
-        found = np.stack([V[:, tiny:] @ (w[tiny:, None] * known[tiny:]) for w in weights])
+        residual, steps = 0.0, 0
         if self.complete:
-            return found + first, self._residual(found, Y, mix, tiny), 0
-        gammas, shares = self._by_gamma(mix)
-        rest, residual, steps = self._rest.mixed(Y, gammas, shares, tol)
-        found += rest
+            found = np.zeros((len(mix), *Y.shape))
+        else:
+            gammas, shares = self._by_gamma(mix)
+            found, residual, steps = self._rest.mixed(Y, gammas, shares, tol)
+        for k, w in enumerate(weights):
+            found[k] += V[:, tiny:] @ (w[tiny:, None] * known[tiny:])
         measured = self._residual(found, Y, mix, tiny)
-        if measured > max(10 * tol, WORST):  # it would be refused
+        if not self.complete and measured > max(10 * tol, WORST) and self._correctable:
             modes, of_modes = (self.modes.values[tiny:], V[:, tiny:]), self.weights[:, tiny:]
             found -= left_by_modes(self._rest, modes, of_modes, self.gammas, Y, mix)
             measured = self._residual(found, Y, mix, tiny)
-        return found + first, max(residual, measured), steps
+        if tiny:
+            for k, w in enumerate(weights):
+                found[k] += V[:, :tiny] @ (w[:tiny, None] * known[:tiny])
+        return found, max(residual, measured), steps
 
     def own_columns(
         self, nodes: NDArray[Any], columns: Array, models: NDArray[Any], tol: float
@@ -386,6 +365,8 @@ class Filters:
     def _residual(self, found: Array, Y: Array, mix: Array, tiny: int) -> float:
         """Measure on the matrix every sum that is one model alone, off the tiny modes."""
         worst, b, first = 0.0, self.graph.P0(Y), self.modes.vectors[:, :tiny]
+        # Few nodes need no compiled loops, which take time to load.
+        L = self.graph.L_N if self.complete else multigrid.operator(self.graph)
         sizes = np.where((norms := self.graph.norms(b)) == 0, 1.0, norms)
         for f, row in zip(found, mix, strict=True):
             if np.count_nonzero(row) != 1:
@@ -393,8 +374,12 @@ class Filters:
             k = int(np.flatnonzero(row)[0])
             gamma, q, x = float(self.gammas[k]), int(self.n_modes[k]), f / row[k]
             V, values = self.modes.vectors[:, :q], self.modes.values[:q]
-            lift = V @ ((values[-1] - values)[:, None] * self.graph.inner(V, x))
-            rest = (self.graph.L_N(x) + lift) / gamma - x - b
-            rest -= first @ self.graph.inner(first, rest)
+            rest = L(x)
+            rest += V @ ((values[-1] - values)[:, None] * self.graph.inner(V, x))
+            rest /= gamma
+            rest -= x
+            rest -= b
+            if tiny:
+                rest -= first @ self.graph.inner(first, rest)
             worst = max(worst, float((self.graph.norms(rest) / sizes).max(initial=0.0)))
         return worst

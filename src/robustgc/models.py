@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from robustgc.dense import resolved, system_residual
 from robustgc.engines import Options, lambda_1, solve_robust
 from robustgc.graph import SMALL, Graph
-from robustgc.lifted import lifted
+from robustgc.lifted_model import lifted
 from robustgc.outcome import (
     Shifts,
     Solution,

@@ -12,11 +12,11 @@ import scipy.linalg as sla
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc import parallel
+from robustgc import parallel, refined
 from robustgc.csr import CSR
 from robustgc.cycles import COARSE, Hierarchy
 from robustgc.graph import Graph, per_graph
-from robustgc.laplacian import Laplacian, laplacian_of
+from robustgc.laplacian import Laplacian, fits_single, laplacian_of
 from robustgc.ordering import factorised, near_tree
 from robustgc.outcome import (
     NotConvergedError,
@@ -34,6 +34,10 @@ _SEED = 20180521
 _STEPS = 100
 _ENOUGH = 10  # steps, where not all modes are needed
 _AHEAD = 100.0  # times the residual asked for that a mode may have halfway, to get there
+_SINGLE = 1e-5  # tolerance from which single precision is tried first
+USEFUL = 0.1  # residual of an answer by which nodes may be told apart
+_ROUGH = 16.0  # times the residual asked for that a mode may have where patience is over
+_PATIENCE = 5e6  # steps times nodes: some seconds
 _LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
 
 
@@ -62,12 +66,34 @@ def run(graph: Graph, Y: Array, shifts: Shifts, tol: float, watch: Watch) -> Out
     return Outcome(limit, residual, gammas, solutions, f"LOBPCG {steps} steps, solves {taken}")
 
 
-def solved(graph: Graph, b: Array, gamma: float, start: Array, tol: float, off: Array) -> Solution:
-    """Solve ``(L_N - gamma I) x = b`` off some modes, v0 among them, from a guess."""
+def solved(
+    graph: Graph,
+    b: Array,
+    gamma: float,
+    start: Array,
+    tol: float,
+    off: Array,
+    *,
+    patient: bool = True,
+) -> Solution:
+    """Solve ``(L_N - gamma I) x = b`` off some modes, v0 among them, from a guess.
+
+    Without patience what single precision makes of it is returned, with its residual, where that
+    is of any use.
+    """
     if graph.spread is not None:
         answer: Solution = graph.spread.solved(b, gamma, start, tol, off)
         return answer
     with parallel.single_blas:
+        cycle = hierarchy(graph)
+        if tol >= _SINGLE and isinstance(cycle, Hierarchy) and fits_single(graph):
+            operators = operator(graph), operator(graph, "float32")
+            solution = refined.solved(operators, cycle, b, gamma, start, tol, off)
+            if solution.residual <= (tol if patient else USEFUL):
+                return solution
+            if not patient:
+                raise NotConvergedError(f"residual {solution.residual:.1e} in single precision")
+            start = solution.f  # all of it in double precision
         return _solved(graph, b, gamma, start, tol, off)
 
 
@@ -162,7 +188,8 @@ def _lobpcg(
     X = np.column_stack([_from_coarse(cycle, count), rng.standard_normal((graph.n, 1))])
     X, image, values = rotated(L, orthonormal(graph, X))
     change = np.empty((graph.n, 0))
-    best = np.inf
+    best, strict = np.inf, needed == count
+    limit = _STEPS if strict else int(np.clip(_PATIENCE / graph.n, 2 * _ENOUGH, _STEPS))
     for step in range(_STEPS):
         R = image - X * values
         sizes = np.linalg.norm(R[:, :count], axis=0) / np.maximum(values[:count], 1e-300)
@@ -175,6 +202,12 @@ def _lobpcg(
             return values[:known], X[:, :known], best, step
         if needed < count and step >= _ENOUGH and (known := _leading(sizes <= pair)):
             return values[:known], X[:, :known], float(sizes[:known].max()), step
+        if not strict and step >= _ENOUGH and sizes[0] > 1:
+            break  # no cycle of multigrid is of help here
+        if not strict and step >= limit and (sizes[0] <= _ROUGH * pair or step >= 1.5 * limit):
+            if not sizes[0] <= USEFUL:
+                break
+            return values[:1], X[:, :1], float(sizes[0]), step
         if needed < count and step == _ENOUGH // 2:  # those that crowd only cost time
             count = min(count, max(2, _leading(sizes <= _AHEAD * pair) + 1))
             needed, k = min(needed, count - 1), count + 1
@@ -194,7 +227,7 @@ def _lobpcg(
         X, image = X @ turn[:k] + change, image @ turn[:k] + image_z @ turn[k:]
         if step % 8 == 7:  # rounding adds up in what is only combined
             X, image, values = rotated(L, orthonormal(graph, X))
-    raise NotConvergedError(f"LOBPCG: residual {best:.1e} after {_STEPS} steps")
+    raise NotConvergedError(f"LOBPCG: residual {best:.1e} after {step + 1} steps")
 
 
 def _leading(converged: NDArray[np.bool_]) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc import bounded
 from robustgc.asked import Model
 from robustgc.audit import LabelIssues, component_issues, label_issues
 from robustgc.choice.fit import ComponentFit, fit_component, weigh
@@ -18,7 +19,7 @@ from robustgc.graph import SMALL, Graph
 from robustgc.labels import Labels
 from robustgc.lifted import MEDIUM, WORST
 from robustgc.models import bound
-from robustgc.outcome import NotConvergedError, Shifts, Solution, reported
+from robustgc.outcome import NotConvergedError, Outcome, Shifts, Solution, reported
 from robustgc.transduction import Certificate
 from robustgc.weights import Array, Weights
 
@@ -106,8 +107,11 @@ class Task:
             refuse_if_too_large(graph, ENSEMBLE * problem.n_classes, precision(graph, options)[0])
             piece = self._by_ensemble(problem, Y, psd, options, before)
         tol = precision(graph, options)[1]
-        # Modes to choose from are known to some digits only, and so are those of large graphs.
-        exact = piece.fit is None or graph.n <= (SMALL if problem.has_choice else MEDIUM)
+        # Modes to choose from are known to some digits only, and so are those of large graphs;
+        # a bounded answer, with a gamma below 0, has no more.
+        exact = graph.n <= (SMALL if problem.has_choice else MEDIUM)
+        if piece.fit is None:
+            exact = piece.certificate.gamma > 0
         reported(piece.solution, tol if exact or options.tol is not None else max(tol, WORST))
         return piece
 
@@ -171,19 +175,8 @@ class Task:
             return Piece(problem, solution, certificate, None, Y)
         refuse_if_too_large(graph, Y.shape[1], precision(graph, options)[0])
         outcome, history = solve_robust(graph, Y, Shifts(etas=[eta]), options)
-        solution, gamma, limit = outcome.solutions[0], outcome.gammas[0], outcome.lambda_1
-        certificate = Certificate(
-            graph.n,
-            solution.residual,
-            solution.n_iter,
-            extension=gamma,
-            lambda_1=limit,
-            gamma=gamma,
-            condition_bound=bound(limit, gamma, positive_semidefinite=psd),
-            eigen_residual=outcome.eigen_residual,
-            history=history,
-        )
-        return Piece(problem, solution, certificate, None, Y)
+        certificate = _of_the_paper(graph, outcome, psd, history)
+        return Piece(problem, outcome.solutions[0], certificate, None, Y)
 
     def _by_ensemble(
         self, problem: Problem, Y: Array, psd: bool, options: Options, before: Piece | None
@@ -198,10 +191,8 @@ class Task:
             except NotConvergedError as failure:
                 if not problem.has_choice or self.model.n_modes not in (None, 1):
                     raise
-                # The paper's model has engines that need no more than lambda_1.
                 tried = Attempt("ensemble", size, str(failure), _since(start))
-                eta = self.model.eta or 0.9
-                piece = self._by_the_paper(problem, Y, psd, options, None, eta)
+                piece = self._without_modes(problem, Y, psd, options)
                 known = replace(piece.certificate, history=(tried, *piece.certificate.history))
                 return replace(piece, certificate=known, Y=None)
         f = spread(fit.f, problem.classes, Y.shape[1])
@@ -209,11 +200,47 @@ class Task:
         solution = Solution(f, fit.residual, fit.n_iter)
         return Piece(problem, solution, certify(fit, psd, (tried,)), fit)
 
+    def _without_modes(self, problem: Problem, Y: Array, psd: bool, options: Options) -> Piece:
+        """Answer by the paper's model: its engines need no more than lambda_1.
+
+        On large graphs they may take minutes for it. Where nothing was asked for but an answer,
+        that is ZhouGC's, which needs none.
+        """
+        graph = problem.graph
+        asked = self.model.eta is not None or options.tol is not None or options.solver != "auto"
+        if asked or graph.n <= MEDIUM or graph.spread is not None:
+            return self._by_the_paper(problem, Y, psd, options, None, self.model.eta or 0.9)
+        start, dtype = time.perf_counter(), precision(graph, options)[0]
+        Y = Y * graph.placed(problem.nodes, problem.sample_weight)[:, None]
+        outcome = bounded.solved(graph, Y, dtype, options.watching("bounded"))
+        tried = Attempt("bounded", "no modes, no lambda_1", outcome.note, _since(start))
+        certificate = _of_the_paper(graph, outcome, psd, (tried,))
+        return Piece(problem, outcome.solutions[0], certificate)
+
     def fit(self, piece: Piece, options: Options) -> ComponentFit:
         """Return the fit of a component whose candidates were weighed by its labels."""
         if piece.fit is None:
             return fit_component(piece.problem, options)
         return piece.fit if piece.fit.is_weighed else weigh(piece.problem, options, piece.fit)
+
+
+def _of_the_paper(
+    graph: Graph, outcome: Outcome, psd: bool, history: tuple[Attempt, ...]
+) -> Certificate:
+    """Return the evidence of one model; below 0 gamma is ZhouGC's, which needs no lambda_1."""
+    solution, gamma, limit = outcome.solutions[0], outcome.gammas[0], outcome.lambda_1
+    top, low = 1.0 if psd else 2.0, limit if gamma > 0 else 0.0
+    return Certificate(
+        graph.n,
+        solution.residual,
+        solution.n_iter,
+        extension=gamma,
+        lambda_1=limit,
+        gamma=gamma,
+        condition_bound=(top - gamma) / (low - gamma),
+        eigen_residual=outcome.eigen_residual,
+        history=history,
+    )
 
 
 def _since(start: float) -> float:

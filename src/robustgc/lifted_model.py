@@ -1,0 +1,46 @@
+"""One model with the first modes lifted, for a given gamma."""
+
+from numbers import Integral
+
+import numpy as np
+
+from robustgc.engines import Options
+from robustgc.graph import Graph
+from robustgc.lifted import Filters, check_residual, find_modes
+from robustgc.outcome import NotConvergedError, NotConvexError, Solution, check_positive
+from robustgc.quoting import quoted
+from robustgc.weights import Array
+
+
+def lifted(graph: Graph, Y: Array, *, n_modes: int, gamma: float, tol: float) -> Solution:
+    """Return the minimiser with the first modes lifted.
+
+    Raises
+    ------
+    NotConvexError
+        ``gamma >= lambda_q``.
+    """
+    if not isinstance(n_modes, Integral) or not 1 <= n_modes < graph.n:
+        raise ValueError(
+            f"n_modes={quoted(n_modes)} is not allowed for a graph of {graph.n} nodes; it must be "
+            f"a whole number from 1 to {graph.n - 1}."
+        )
+    options = Options(tol=tol, dtype="float64")
+    modes = find_modes(graph, n_modes + 1, Y, options)
+    if len(modes.values) < n_modes:
+        raise NotConvergedError(
+            f"n_modes={n_modes} was asked for, but only {len(modes.values)} modes of this graph of "
+            f"{graph.n} nodes stand clear of the others. Lower n_modes."
+        )
+    limit = float(modes.values[n_modes - 1])
+    gamma = check_positive(gamma)
+    if gamma >= limit:
+        raise NotConvexError(
+            f"gamma = {gamma:.12g} is not below lambda_{n_modes} = {limit:.12g}: the problem with "
+            f"the first {n_modes} modes lifted is strongly convex only below. Choose gamma = eta * "
+            f"lambda_{n_modes} with 0 < eta < 1."
+        )
+    filters = Filters(graph, modes, [n_modes], [gamma], options)
+    f, residual, steps = filters.answer(Y, np.ones((1, 1)), tol)
+    check_residual(residual, tol, modes)
+    return Solution(f[0], max(residual, filters.rounding(Y, np.ones((1, 1)), f)), steps)
