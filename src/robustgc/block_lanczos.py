@@ -5,9 +5,8 @@ inside of it hardly do, and tell nothing of classes: the iteration stops where n
 converged for a while, and returns the first modes up to there.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.linalg as sla
@@ -32,10 +31,6 @@ _CLOSE = 10.0  # times that residual of modes that crowd
 _GAP = 1.2  # a next eigenvalue that much larger: modes below it stand clear
 
 
-# How many modes, and what tells from them if more are worth having.
-Worth: TypeAlias = tuple[int, Callable[[Array], bool]]
-
-
 @dataclass(frozen=True)
 class FirstModes:
     """Converged modes, ascending; the next eigenvalue, about; the products it took."""
@@ -53,7 +48,6 @@ def first_modes(
     dtype: str,
     watch: Watch = nobody,
     residual: float | None = None,
-    worth: Worth | None = None,
 ) -> FirstModes:
     """Return up to `count` of the first non-trivial modes.
 
@@ -64,8 +58,6 @@ def first_modes(
         wanted. A random column joins them, so that no symmetry hides a mode.
     residual : float or None
         Of a mode, relative to its eigenvalue; None: enough digits to weigh candidates.
-    worth : (int, callable) or None
-        Asked once so many modes are there: whether it is worth to go on.
 
     Raises
     ------
@@ -90,10 +82,6 @@ def first_modes(
         watch(done, float(rest[0] / max(theta[0], 1e-300)), np.inf)
         if now > found:
             found, last = now, done
-        if worth is not None and found >= worth[0]:
-            if not worth[1](space.vectors(S[:, :found])):
-                break
-            worth = None
         # Behind a gap: when would the next mode be there, at its pace since last time?
         gap = 0 < now < len(theta) and theta[now] > _GAP * theta[now - 1]
         behind = np.log(rest[now] / (clear * theta[now])) if gap else 0.0

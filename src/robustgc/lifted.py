@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc import inverse_lanczos, multigrid, parallel
-from robustgc.block_lanczos import Worth, first_modes, told_apart
+from robustgc.block_lanczos import first_modes, told_apart
 from robustgc.complement import LIMIT, Complement
 from robustgc.coupling import left_by_modes
 from robustgc.engines import Options, cure, precision, probe
@@ -33,7 +33,7 @@ MEDIUM = 30_000  # nodes up to which any number of modes takes seconds
 HUGE = 300_000  # nodes from which a pass over the vectors is what a step costs
 _AFFORDABLE = 4e6  # values of the modes that multigrid looks for, to weigh candidates
 _CLOSE = 1e-2  # of what is put right in an answer where that takes no solve for every mode
-_NEAR = 24  # degree of those by which witnesses are found, which are near
+_NEAR = 12  # degree of those by which witnesses are found, which are near
 LOOSE = 96  # degree of the polynomials by which candidates are weighed, at most
 _WORK = 1e10  # entries and values that these may touch: some seconds
 
@@ -75,7 +75,6 @@ def find_modes(
     options: Options,
     *,
     exact: bool = True,
-    worth: Worth | None = None,
 ) -> Modes:
     """Return the first modes: as many as asked for, or fewer where more would cost too much.
 
@@ -89,13 +88,11 @@ def find_modes(
     exact : bool
         Whether up to 30,000 nodes all that are asked for are needed, to many digits. To weigh
         candidates those that stand clear will do, to some digits.
-    worth : (int, callable) or None
-        With so many modes, whether more of them would be worth having.
     """
     try:
         if graph.spread is None:
-            return _searched_modes(graph, count, Y, options, exact, worth)
-        search = partial(_searched_modes, graph, count, Y, options, exact, worth)
+            return _searched_modes(graph, count, Y, options, exact)
+        search = partial(_searched_modes, graph, count, Y, options, exact)
         kept: Modes = graph.spread.modes(search)
     except NotConvergedError as failure:
         raise NotConvergedError(
@@ -105,17 +102,13 @@ def find_modes(
     return kept
 
 
-def _searched_modes(
-    graph: Graph, count: int, Y: Array, options: Options, exact: bool, worth: Worth | None
-) -> Modes:
+def _searched_modes(graph: Graph, count: int, Y: Array, options: Options, exact: bool) -> Modes:
     if graph.n <= SMALL and graph.spread is None:
         spectrum = full_spectrum(graph)
         return measured(graph, spectrum.values[1:], spectrum.vectors[:, 1:], "dense", "all modes")
     near = numbered(graph)
     if near.graph is not graph:
-        if worth is not None:
-            worth = worth[0], lambda vectors, ask=worth[1]: ask(near.back(vectors))
-        found = _searched_modes(near.graph, count, near.to(Y), options, exact, worth)
+        found = _searched_modes(near.graph, count, near.to(Y), options, exact)
         return replace(found, vectors=near.back(found.vectors))
     count = min(count, graph.n // 8)
     if exact and graph.n <= MEDIUM and not isinstance(graph._whole, Operator):
@@ -126,7 +119,7 @@ def _searched_modes(
                 continue
     if exact or graph.n <= MEDIUM or not (fill_little(graph) or few_cycles(graph)):
         try:
-            return _by_products(graph, count, Y, options, exact, worth)
+            return _by_products(graph, count, Y, options, exact)
         except NotConvergedError:
             if not multigrid.possible(graph):
                 raise
@@ -145,9 +138,7 @@ def _searched_modes(
     return measured(graph, values[:count], vectors[:, :count], "multigrid", note)
 
 
-def _by_products(
-    graph: Graph, count: int, Y: Array, options: Options, exact: bool, worth: Worth | None
-) -> Modes:
+def _by_products(graph: Graph, count: int, Y: Array, options: Options, exact: bool) -> Modes:
     """Find the modes that stand clear; on huge graphs without a basis that grows with restarts."""
     (dtype, tol), watch = precision(graph, options), options.watching("modes")
     if graph.n > HUGE:
@@ -158,7 +149,7 @@ def _by_products(
     strict = (exact or options.tol is not None) and dtype == "float64"
     residual = max(tol / 100, 1e-10) if strict else None
     with parallel.single_blas:
-        first = first_modes(graph, Y, count, dtype, watch, residual, worth)
+        first = first_modes(graph, Y, count, dtype, watch, residual)
     note = f"{len(first.values)} modes, {first.products} products"
     modes = measured(graph, first.values, first.vectors, "krylov", note)
     return replace(modes, beyond=first.beyond)
