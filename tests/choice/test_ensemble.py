@@ -1,5 +1,7 @@
 """The choice without test labels."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -189,10 +191,8 @@ def test_weights_from_made_up_answers():
     right = np.eye(2)[codes]
 
     class Filters:
-        scales = np.ones(2)
-
-        def places(self, candidates):
-            return np.array([c.n_modes - 1 for c in candidates])
+        scales, etas = np.ones(2), np.full(2, 0.9)
+        filters = SimpleNamespace(n_modes=np.array([1, 2]))
 
         def leave_one_out(self, Y):
             return np.stack([right, right[:, ::-1]])

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from robustgc.choice import likelihood
 from robustgc.choice.candidates import Candidate
-from robustgc.choice.kernels import LabelFilters
 from robustgc.choice.problem import Problem
 from robustgc.choice.ridges import Ridges
-from robustgc.choice.values import LabelValues
+from robustgc.choice.values import LabelValues, places
+from robustgc.label_filters import LabelFilters
 from robustgc.weights import Array
 
 ROUNDS = 3  # in which candidates are weighed; between two of them labels are
@@ -201,7 +201,7 @@ def _combined(
 ) -> Combination:
     """Return the sum of all candidates with their coefficients."""
     read = [c for c in candidates if c.is_filter]
-    place, n = filters.places(read), len(filters.scales)
+    place, n = places(read, filters), len(filters.scales)
     heaviest = int(np.argmax(np.bincount(place, [c.weight * c.lifted for c in read], n)))
     if not problem.has_choice:  # one model, as it stands
         nothing = np.zeros(problem.n_classes)

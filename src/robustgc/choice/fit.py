@@ -7,11 +7,11 @@ import numpy as np
 from robustgc import parallel
 from robustgc.choice import candidates
 from robustgc.choice.ensemble import Ensemble, weigh_candidates
-from robustgc.choice.kernels import LabelFilters
 from robustgc.choice.problem import Problem, sqrt_degree
 from robustgc.choice.ridges import Ridges
 from robustgc.engines import Options, precision
 from robustgc.graph import SMALL
+from robustgc.label_filters import LabelFilters
 from robustgc.lifted import Filters, Modes, check_residual, find_modes
 from robustgc.weights import Array
 
@@ -31,6 +31,7 @@ class ComponentFit:
     problem : Problem
         With the labels that are answered.
     modes : Modes
+    spectrum : Spectrum
     label_filters : LabelFilters
         The filters at the labels by which the candidates were weighed.
     ensemble : Ensemble
@@ -50,6 +51,7 @@ class ComponentFit:
 
     problem: Problem
     modes: Modes
+    spectrum: candidates.Spectrum
     label_filters: LabelFilters
     ensemble: Ensemble
     label_weights: Array
@@ -159,7 +161,7 @@ def weigh(problem: Problem, options: Options, before: ComponentFit | None = None
 def _weighed(
     problem: Problem, modes: Modes, options: Options, before: ComponentFit | None
 ) -> ComponentFit:
-    spectrum = candidates.Spectrum.of(problem, modes)
+    spectrum = candidates.Spectrum.of(problem, modes) if before is None else before.spectrum
     pairs = candidates.kernels(problem, modes, spectrum)
     numbers, etas = [q for q, _ in pairs], np.array([eta for _, eta in pairs])
     gammas = [eta * modes.values[q - 1] for q, eta in pairs]
@@ -176,6 +178,7 @@ def _weighed(
     return ComponentFit(
         problem=problem,
         modes=modes,
+        spectrum=spectrum,
         label_filters=label_filters,
         ensemble=ensemble,
         label_weights=ensemble.label_weights * problem.sample_weight,

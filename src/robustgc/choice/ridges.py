@@ -8,8 +8,8 @@ import numpy as np
 import scipy.linalg as sla
 
 from robustgc.choice.candidates import RIDGES
-from robustgc.choice.kernels import LabelFilters
 from robustgc.choice.problem import Problem
+from robustgc.label_filters import LabelFilters
 from robustgc.weights import Array
 
 _MOST_LABELS = 300  # with the whole kernel: the work grows with the cube of their number

@@ -5,13 +5,11 @@ by which the lifted modes have the weight 1 (docs/lifted.md). Label columns Y ha
 (labels, K), answers (filters, labels, K).
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robustgc.choice.candidates import Candidate
 from robustgc.lifted import Filters
 from robustgc.weights import Array
 
@@ -73,12 +71,6 @@ class LabelFilters:
             self.kernel = self._changed(earlier.nodes, earlier.kernel)
         elif few and self._earlier is None:
             self.kernel = self._columns(nodes, nodes)
-
-    def places(self, candidates: Sequence[Candidate]) -> NDArray[np.int64]:
-        """Return which filter every candidate has."""
-        pairs = zip(self.filters.n_modes.tolist(), self.etas.tolist(), strict=True)
-        place = {pair: k for k, pair in enumerate(pairs)}
-        return np.array([place[c.n_modes, c.eta] for c in candidates], dtype=np.int64)
 
     def at_nodes(self, nodes: NDArray[Any]) -> "LabelFilters":
         """Return the same filters with labels at other nodes."""
