@@ -32,30 +32,21 @@ from benchmarks.noise.detection import auc, suspicion
 from benchmarks.noise.draws import Trial, draw
 from benchmarks.other_graphs import graphs
 from robustgc import RobustGC
-from robustgc.choice import candidates, ensemble, fit, likelihood, problem, ridges
+from robustgc.choice import candidates, ensemble, likelihood, ridges
 
 NAMED = ("iris", "wine", "karate", "polbooks")
 RATES, LABELS, FACTORS, FIRST = (0, 20, 40), (5, 20), (0.5, 2.0), 8101
 CONSTANTS: dict[ModuleType, tuple[str, ...]] = {
-    candidates: (
-        *("ETAS", "DIFFUSION", "_REGRESSION_PRIOR", "_REGRESSION_LABELS", "_CONSTANTS"),
-        *("_CONSTANT_LABELS", "_LOCALISED", "_WIDER_GAP", "FEW_LABELS"),
-    ),
+    candidates: ("ETAS", "DIFFUSION", "RIDGES", "CONSTANT", "CLEAREST"),
     likelihood: (
-        *("POWER", "_NOISE", "_TAU_PENALTY", "_ENSEMBLE_TAUS", "_ENSEMBLE_NOISE"),
-        *("_ENSEMBLE_POWER", "_ATYPICAL", "_CONFUSABLE"),
+        *("POWER", "TAU_PENALTY", "ATYPICAL", "CONFUSABLE", "_NOISE", "_ENSEMBLE_TAUS"),
+        *("_ENSEMBLE_NOISE", "_ENSEMBLE_POWER"),
     ),
-    ensemble: ("ROUNDS", "_NEGLIGIBLE", "_DROPPED"),
-    problem: ("DEGREE_LIMIT",),
-    fit: ("_LOCAL_DEGREE_LIMIT",),
-    ridges: ("_RIDGES", "_LEAST_WEIGHT", "_SHRINKAGE"),
+    ensemble: ("ROUNDS", "_DROPPED"),
+    ridges: ("_LEAST_WEIGHT",),
 }
-PROBABILITIES = ("_REGRESSION_PRIOR", "_NOISE", "_ENSEMBLE_NOISE", "_ATYPICAL", "_CONFUSABLE")
+PROBABILITIES = ("CLEAREST", "_NOISE", "_ENSEMBLE_NOISE", "ATYPICAL", "CONFUSABLE")
 PLACES = {name: [(module, name)] for module, names in CONSTANTS.items() for name in names}
-PLACES["ETAS"].append((ridges, "_ETAS"))  # kernels are looked up by eta
-# Functions that have the constant as the default of an argument.
-DEFAULTS: dict[str, Any] = {"ROUNDS": ensemble.weigh_candidates}
-DEFAULTS["DEGREE_LIMIT"] = problem.Problem.degree_weights
 
 
 class Setting(NamedTuple):
@@ -88,7 +79,7 @@ def scaled(name: str, value: Any, factor: float) -> Any:
 
 @contextlib.contextmanager
 def changed(setting: Setting) -> Iterator[None]:
-    """Change a constant wherever it was imported to, and in default arguments; then restore it."""
+    """Change a constant wherever it was imported to; then restore it."""
     with contextlib.ExitStack() as stack:
         for home, name in PLACES.get(setting.name, ()):
             old = getattr(home, name)
@@ -97,9 +88,6 @@ def changed(setting: Setting) -> Iterator[None]:
             public = [m for m in modules if name[0] != "_" and vars(m).get(name) is old]
             for module in {home, *public}:
                 stack.enter_context(mock.patch.object(module, name, new))
-            if function := DEFAULTS.get(name):
-                values = tuple(new if value is old else value for value in function.__defaults__)
-                stack.enter_context(mock.patch.object(function, "__defaults__", values))
         yield
 
 

@@ -18,6 +18,7 @@ _MOST_LABELS = 500  # up to which the kernel between all labels may be computed
 _WORK = 6e6  # entries and values of a product with a column per label, up to which it is
 _PROBES = (32, 64)  # columns for the diagonal of the kernel: with few labels, and with many
 _MANY_LABELS = 300  # if they are more than a hundredth of the nodes as well
+_INFLUENCE_TOL = 0.03  # of what labels mean to each other, which is only ranked
 _SEED = 20180523
 
 
@@ -44,6 +45,8 @@ class LabelFilters:
     V : ndarray, shape (labels, modes)
         The modes at the labels.
     mode_weights : ndarray, shape (filters, modes)
+    pairs : list of (int, float)
+        n_modes and eta of every filter.
     kernel : ndarray, shape (filters, labels, labels), or None
         Where it is at hand.
     """
@@ -58,6 +61,7 @@ class LabelFilters:
     ) -> None:
         self.filters, self.nodes, self.etas = filters, nodes, np.asarray(etas, dtype=float)
         self.scales = (1 - self.etas) / self.etas
+        self.pairs = list(zip(filters.n_modes.tolist(), self.etas.tolist(), strict=True))
         self._graph, self._tol, m = filters.graph, tol, len(nodes)
         self.V = self._graph.at(filters.modes.vectors, nodes)
         self.mode_weights = self.scales[:, None] * filters.weights
@@ -100,6 +104,7 @@ class LabelFilters:
     def influence(self, weights: Array, rows: NDArray[Any]) -> Array:
         """Return some rows of a weighted sum of the kernels between labels, ``K_ii`` set to 0.
 
+        Without the kernel they have one digit or two: enough to rank what speaks for a class.
         The weights have the shape (filters,), the result (rows, labels).
         """
         if self.kernel is not None:
@@ -107,7 +112,8 @@ class LabelFilters:
         else:
             columns = self._graph.placed(self.nodes[rows], np.eye(len(rows)))
             mix = (weights * self.scales)[None]
-            found = self.filters.rows(self.nodes, columns, self._tol, mix)[0].T
+            tol = max(self._tol, _INFLUENCE_TOL)
+            found = self.filters.rows(self.nodes, columns, tol, mix)[0].T
         found[np.arange(len(rows)), rows] = 0.0
         return np.asarray(found)
 

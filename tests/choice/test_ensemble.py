@@ -1,7 +1,5 @@
 """The choice without test labels."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -192,7 +190,7 @@ def test_weights_from_made_up_answers():
 
     class Filters:
         scales, etas = np.ones(2), np.full(2, 0.9)
-        filters = SimpleNamespace(n_modes=np.array([1, 2]))
+        pairs = ((1, 0.9), (2, 0.9))
 
         def leave_one_out(self, Y):
             return np.stack([right, right[:, ::-1]])

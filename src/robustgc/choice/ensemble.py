@@ -16,12 +16,13 @@ from robustgc.choice import likelihood
 from robustgc.choice.candidates import Candidate
 from robustgc.choice.problem import Problem
 from robustgc.choice.ridges import Ridges
-from robustgc.choice.values import LabelValues, places
+from robustgc.choice.values import LabelValues
 from robustgc.label_filters import LabelFilters
 from robustgc.weights import Array
 
 ROUNDS = 3  # in which candidates are weighed; between two of them labels are
 # By time and memory.
+_NEGLIGIBLE = 1e-3  # of the largest weight: a lighter candidate is not scored again
 _DROPPED = 0.01  # of the largest weight: a lighter candidate is not worth a solve
 _CHUNK = 2e5  # values of candidates that are scored together: they stay in cache
 
@@ -111,6 +112,13 @@ class _Scores:
         prior = np.array([c.weight for c in candidates])
         self.weights = posterior_weights(prior, self.log_likelihood)
 
+    def means(self, codes: NDArray[np.int64], judged: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """Return accuracy and mean log-likelihood over the judged labels, by candidate."""
+        if not judged.any():
+            return np.full(len(self.tau), np.nan), np.zeros(len(self.tau))
+        hits = self.values[:, judged].argmax(axis=2) == codes[judged]
+        return hits.mean(axis=1), self.log_likelihood.mean(axis=1)
+
     def label_posterior(self, codes: NDArray[np.int64], judged: NDArray[np.bool_]) -> Array:
         """Return the posterior of every label by which it is weighted, shape (labels,).
 
@@ -139,27 +147,28 @@ def weigh_candidates(
     """
     codes, label_weights = problem.codes, np.ones(len(problem.codes))
     judged = np.bincount(codes, minlength=problem.n_classes)[codes] > 1
+    active, numbers = np.arange(len(candidates)), np.zeros((3, len(candidates)))
     for turns in range(ROUNDS if problem.has_choice else 1, 0, -1):
-        w = label_weights * problem.sample_weight
-        values = LabelValues(problem, candidates, filters, ridges, w, degree_weights)
-        scores = _Scores(problem, candidates, values, judged)
+        some, w = [candidates[k] for k in active.tolist()], label_weights * problem.sample_weight
+        values = LabelValues(problem, some, filters, ridges, w, degree_weights)
+        scores = _Scores(problem, some, values, judged)
+        kept = 1.0 - np.delete(numbers[2], active).sum()  # by those that were negligible
+        numbers[:, active] = *scores.means(codes, judged), kept * scores.weights
         if turns > 1:
             posterior = scores.label_posterior(codes, judged)
             label_weights = posterior / posterior.mean()
+            active = active[scores.weights >= _NEGLIGIBLE * scores.weights.max()]
     weights, default = scores.weights, int(np.argmax([c.weight for c in candidates]))
     coefficients = np.where(weights >= _DROPPED * weights.max(), weights * scores.tau, 0.0)
     coefficients /= scores.size if problem.has_choice else 1.0
-    accuracy = np.full(len(weights), np.nan)
-    evidence = np.zeros(len(weights))
-    if judged.any():
-        accuracy = (scores.values[:, judged].argmax(axis=2) == codes[judged]).mean(axis=1)
-        evidence = scores.log_likelihood.mean(axis=1)
-    numbers = np.column_stack([accuracy, evidence - evidence[default], weights]).tolist()
+    numbers[1] -= numbers[1, default]
     weighed = tuple(
-        replace(c, accuracy=row[0], evidence=row[1], weight=row[2])
-        for c, row in zip(candidates, numbers, strict=True)
+        replace(c, accuracy=accuracy, evidence=evidence, weight=weight)
+        for c, (accuracy, evidence, weight) in zip(candidates, numbers.T.tolist(), strict=True)
     )
-    combination = _combined(problem, weighed, coefficients, values.squared_class_means, filters)
+    some = [weighed[k] for k in active.tolist()]
+    means = values.squared_class_means
+    combination = _combined(problem, some, coefficients, means, filters, ridges)
     judgement = _judged_labels(scores, coefficients, codes, judged)
     return Ensemble(problem, weighed, combination, label_weights, judged, *judgement)
 
@@ -198,16 +207,20 @@ def _combined(
     coefficients: Array,
     squared_class_means: Array,
     filters: LabelFilters,
+    ridges: Ridges | None,
 ) -> Combination:
-    """Return the sum of all candidates with their coefficients."""
-    read = [c for c in candidates if c.is_filter]
-    place, n = places(read, filters), len(filters.scales)
+    """Return the sum of some candidates with their coefficients."""
+    read, n = [c for c in candidates if c.is_filter], len(filters.scales)
+    place = [filters.pairs.index((c.n_modes, c.eta)) for c in read]
     heaviest = int(np.argmax(np.bincount(place, [c.weight * c.lifted for c in read], n)))
     if not problem.has_choice:  # one model, as it stands
         nothing = np.zeros(problem.n_classes)
         return Combination(np.ones(1), 0.0, nothing, np.empty(0), heaviest)
-    kept, regressions = coefficients[: len(read)], coefficients[len(read) :]
+    kept, rest = coefficients[: len(read)], candidates[len(read) :]
     half = 0.5 * (kept * [c.centred for c in read]) @ squared_class_means
-    by_filter = np.bincount(place, kept, n) * filters.scales
+    regressions = np.zeros(0 if ridges is None else ridges.count)
+    if ridges is not None:
+        regressions[ridges.places(rest)] = coefficients[len(read) :]
     constant = float(kept @ [c.constant for c in read])
+    by_filter = np.bincount(place, kept, n) * filters.scales
     return Combination(by_filter, constant, half, regressions, heaviest)

@@ -4,10 +4,13 @@ A class mean adds up what every label says by itself. A regression knows that la
 other say the same, and that a label alone in its part of the graph is all that is known there.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import scipy.linalg as sla
 
-from robustgc.choice.candidates import RIDGES
+from robustgc.choice.candidates import RIDGES, Candidate
 from robustgc.choice.problem import Problem
 from robustgc.label_filters import LabelFilters
 from robustgc.weights import Array
@@ -31,6 +34,7 @@ class Ridges:
     def __init__(self, problem: Problem, filters: LabelFilters) -> None:
         self._problem, self._filters = problem, filters
         self._which = np.flatnonzero(filters.etas > 0)
+        self.count = len(self._which) * len(RIDGES)
         own = problem.degree_weights()[:, None]
         weights, V = filters.mode_weights[self._which], filters.V
         # The constant v0 counts as a lifted mode.
@@ -47,22 +51,30 @@ class Ridges:
             weights = np.column_stack([np.ones(len(weights)), weights[:, :most]])
             self._sizes = weights @ np.einsum("ir,ir->r", self._rows, self._rows) / len(own)
             self._roots = np.sqrt(weights / self._sizes[:, None])
-        self._solved: tuple[Array, tuple[Array, Array]] | None = None
+        self._solved: tuple[Array, dict[int, tuple[Array, Array]]] | None = None
 
-    def leave_one_out(self, w: Array) -> Array:
-        """Return every regression at every label without it, (regressions, labels, K).
+    def places(self, candidates: Sequence[Candidate]) -> list[int]:
+        """Return which of the regressions every candidate is."""
+        pairs = ((k, s) for k in self._which for s in RIDGES)
+        known: list[Any] = [(*self._filters.pairs[k], s) for k, s in pairs]
+        return [known.index((c.n_modes, c.eta, c.ridge)) for c in candidates]
+
+    def leave_one_out(self, w: Array, which: Sequence[int]) -> Array:
+        """Return some regressions at every label without it, (which, labels, K).
 
         ``T_i - [P T]_i / P_ii`` with ``P = (K_LL + s S)^-1``.
         """
-        solutions, diagonals = self._solve(w)
-        return np.asarray(self._targets(w) - solutions / diagonals[:, :, None])
+        targets, solved = self._targets(w), [self._solve(w, r) for r in which]
+        found = [targets - solution / diagonal[:, None] for solution, diagonal in solved]
+        return np.asarray(found).reshape(len(found), *targets.shape)
 
     def answer(self, w: Array, coefficients: Array, tol: float) -> Array:
         """Return the sum of the regressions with some coefficients at all nodes, (N, K)."""
         problem, own, which = self._problem, self._problem.degree_weights()[:, None], self._which
-        columns = own * coefficients[:, None, None] * self._solve(w)[0]
-        columns = columns.reshape(len(which), len(RIDGES), *columns.shape[1:]).sum(axis=1)
-        columns /= self._sizes[:, None, None]
+        columns = np.zeros((len(which), *problem.one_hot.shape))
+        for r in np.flatnonzero(coefficients).tolist():
+            k = r // len(RIDGES)
+            columns[k] += coefficients[r] / self._sizes[k] * own * self._solve(w, r)[0]
         constant = np.outer(problem.graph.v0, problem.v0 @ columns.sum(axis=0))
         filters = self._filters
         if self._dual:
@@ -77,18 +89,19 @@ class Ridges:
         one_hot = self._problem.one_hot
         return np.asarray(one_hot - w @ one_hot / w.sum())
 
-    def _solve(self, w: Array) -> tuple[Array, Array]:
-        """Return ``P T`` and the diagonal of P of every regression; the last are kept."""
+    def _solve(self, w: Array, r: int) -> tuple[Array, Array]:
+        """Return ``P T`` and the diagonal of P of a regression; those of the last w are kept."""
         if self._solved is None or not np.array_equal(self._solved[0], w):
-            targets, noise = self._targets(w), 1.0 / np.maximum(w / w.mean(), _LEAST_WEIGHT)
+            self._solved = w, {}
+        found = self._solved[1]
+        if r not in found:
+            k, s = r // len(RIDGES), RIDGES[r % len(RIDGES)]
+            noise = s / np.maximum(w / w.mean(), _LEAST_WEIGHT)
             if self._dual:
-                solved = [_dual(K, s * noise, targets) for K in self._kernels for s in RIDGES]
+                found[r] = _dual(self._kernels[k], noise, self._targets(w))
             else:
-                factors = (self._rows * roots for roots in self._roots)
-                solved = [_primal(Z, s * noise, targets) for Z in factors for s in RIDGES]
-            stacked = np.stack([P_T for P_T, _ in solved]), np.stack([d for _, d in solved])
-            self._solved = w, stacked
-        return self._solved[1]
+                found[r] = _primal(self._rows * self._roots[k], noise, self._targets(w))
+        return found[r]
 
 
 def _dual(K: Array, noise: Array, targets: Array) -> tuple[Array, Array]:

@@ -6,7 +6,6 @@ Label columns Y have the shape (labels, K): the weight of every label in the col
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from robustgc.choice.candidates import Candidate
 from robustgc.choice.problem import Problem
@@ -54,7 +53,7 @@ class LabelValues:
         of_constant = v0 * (problem.v0 @ Y - v0 * Y)
         self.floor = _ROUNDING * float(np.abs(of_constant).max(initial=0.0))
         read = [c for c in candidates if c.is_filter]
-        place = places(read, filters)
+        place = np.array([filters.pairs.index((c.n_modes, c.eta)) for c in read], dtype=np.int64)
         constant = np.array([c.constant for c in read])[:, None, None]
         answers = filters.leave_one_out(Y)
         means, means_without_i = squared_class_means(answers, Y, elsewhere)
@@ -66,14 +65,8 @@ class LabelValues:
             squared = means_without_i[place[own]] + constant[own] * _constant_means(problem, mass)
             self.values[own] -= 0.5 * problem.sqrt_degree[:, None] * mass * squared
         if ridges is not None:
-            self.values = np.concatenate([self.values, ridges.leave_one_out(w)])
-
-
-def places(candidates: Sequence[Candidate], filters: LabelFilters) -> NDArray[np.int64]:
-    """Return which of the filters every candidate has."""
-    pairs = zip(filters.filters.n_modes.tolist(), filters.etas.tolist(), strict=True)
-    place = {pair: k for k, pair in enumerate(pairs)}
-    return np.array([place[c.n_modes, c.eta] for c in candidates], dtype=np.int64)
+            which = ridges.places(candidates[len(read) :])
+            self.values = np.concatenate([self.values, ridges.leave_one_out(w, which)])
 
 
 def _constant_means(problem: Problem, mass: Array) -> Array:
