@@ -39,8 +39,8 @@ RATES, LABELS, FACTORS, FIRST = (0, 20, 40), (5, 20), (0.5, 2.0), 8101
 CONSTANTS: dict[ModuleType, tuple[str, ...]] = {
     candidates: ("ETAS", "DIFFUSION", "RIDGES", "CONSTANT", "CLEAREST"),
     likelihood: (
-        *("POWER", "TAU_PENALTY", "ATYPICAL", "CONFUSABLE", "_NOISE", "_ENSEMBLE_TAUS"),
-        *("_ENSEMBLE_NOISE", "_ENSEMBLE_POWER"),
+        *("POWER", "ATYPICAL", "CONFUSABLE", "_NOISE", "_ENSEMBLE_TAUS"),
+        "_ENSEMBLE_NOISE",
     ),
     ensemble: ("ROUNDS", "_DROPPED"),
     ridges: ("_LEAST_WEIGHT",),

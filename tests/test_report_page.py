@@ -36,7 +36,7 @@ def full(n=60, m=120, names=None, classes=("left", "right"), suspects=30):
     rng = np.random.default_rng(31)
     names = names or [f"node {i}" for i in range(n)]
     members = [
-        Candidate(q, eta, True, 0.0, False, 0.7 + 0.02 * q, 0.1, 1 / 8)
+        Candidate(q, eta, 0.0, False, 0.7 + 0.02 * q, 0.1, 1 / 8)
         for q in (1, 2)
         for eta in (0.1, 0.5, 0.9, None)
     ]
@@ -143,7 +143,7 @@ def test_values_that_are_not_finite():
     found = replace(
         full(), lambda_1=nan, condition_bound=float("inf"), noise_rate=nan,
         suspects=[Suspect("a", "b", "c", nan, nan), Suspect("d", "b", "c", 0.2, nan)],
-        candidates=[Candidate(1, 0.9, True, 0.0, False, nan, nan, 1.0)], chosen=0,
+        candidates=[Candidate(1, 0.9, 0.0, False, nan, nan, 1.0)], chosen=0,
     )  # fmt: skip
     page = render(found)
     assert "unbounded" in page

@@ -271,7 +271,12 @@ def test_answers_and_issues_as_spreadsheets(tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(pd.read_excel("a.xlsx"), pd.read_csv("a.csv"), check_dtype=False)
     issues = pd.read_excel("i.xlsx")
     assert set(issues["node"]) == {"n0", "n1", "n4", "n5"}
-    assert set(split_names(issues["evidence"].fillna("")[0])) <= {"n0", "n1", "n4", "n5"}
+    assert set(split_names(issues["evidence"].astype(object).fillna("")[0])) <= {
+        "n0",
+        "n1",
+        "n4",
+        "n5",
+    }
     assert read_graph(tmp_path / "g.xlsx").n_edges == 8
 
 

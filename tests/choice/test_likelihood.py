@@ -27,10 +27,10 @@ def test_the_fitted_model_is_the_best_of_its_grid(seed):
     found, tau, noise = likelihood.fit_noise_model(S, codes)
     for k, values in enumerate(S):
         np.testing.assert_allclose(found[k], terms(values, codes, tau[k], noise[k]), rtol=1e-10)
-        best = found[k].sum() - likelihood.TAU_PENALTY * tau[k]
+        best = found[k].sum() - np.log(tau[k])
         for t in likelihood._TAUS:
             for eps in likelihood._NOISE:
-                other = terms(values, codes, t, eps).sum() - likelihood.TAU_PENALTY * t
+                other = terms(values, codes, t, eps).sum() - np.log(t)
                 assert other <= best + 1e-9
     assert tau[0] > tau[1:].max()
 
@@ -50,7 +50,7 @@ def by_the_formulas(S, codes):
                     total[i] += q[i, c] * ((1 - eps) if c == g else eps * wrong)
                 right[i] = (1 - eps) * q[i, g]
             found.append((np.log(total).sum(), right / total, q, tau, eps))
-    weights = np.exp([likelihood._ENSEMBLE_POWER * total for total, *_ in found])
+    weights = np.exp([likelihood.POWER * total for total, *_ in found])
     return found, weights / weights.sum()
 
 

@@ -144,7 +144,8 @@ def all_candidates(
     K, nan = problem.n_classes, float("nan")
     if not problem.has_choice:
         return (Candidate(*pairs[0], 0.0, False, nan, 0.0, 1.0),)
-    constant = CONSTANT * problem.other_components
+    m = len(problem.nodes)
+    constant = CONSTANT * m / (m + K) * problem.other_components  # one label is no majority
     simple = np.array([min(1.0, max(1, K - 1) / q) if eta > 0 else 0.0 for q, eta in pairs])
     largest, regress = max(eta for _, eta in pairs), problem.model.eta is None
     own = np.array([spectrum.clarity[q - 1] if eta == largest else 0.0 for q, eta in pairs])

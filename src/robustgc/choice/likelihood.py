@@ -28,15 +28,13 @@ from robustgc.weights import Array
 
 # docs/choice.md says where each comes from, and what happens at half and at double of it.
 POWER = 0.25  # of a likelihood: neighbouring labels are not independent witnesses
-TAU_PENALTY = 0.15  # log-likelihood that a unit of tau costs: a few labels make no oracle
 ATYPICAL = 0.15  # delta relative to eps: of labels that all contradict, one in seven is right
 CONFUSABLE = 0.8  # rho
 # Grids, each value about twice the one before, and middles of equal ranges.
 _TAUS, _NOISE = (1.0, 2.0, 4.0, 8.0), (0.05, 0.2, 0.4)  # of a candidate
 _ENSEMBLE_TAUS = (2.0, 4.0, 8.0, 16.0, 32.0)
 _ENSEMBLE_NOISE = (0.05, 0.15, 0.25, 0.35, 0.45, 0.55)
-_ENSEMBLE_POWER = 0.15  # lower: tau and eps are few, and must not be told too finely
-TYPICAL_SHARE = 0.9  # 1 - delta for nodes without a label, where eps plays no part
+TYPICAL_SHARE = 1 - ATYPICAL  # of nodes without a label, where eps plays no part
 _EMPTY = 1e-9  # of the heaviest class: a class of less mass has no label left
 
 
@@ -66,7 +64,9 @@ def standardise(F: Array, mass: Array, floor: float, *, balanced: bool) -> tuple
 
 
 def fit_noise_model(S: Array, codes: NDArray[np.int64]) -> tuple[Array, Array, Array]:
-    """Maximise the likelihood of all labels, less a penalty on tau, for every candidate.
+    """Maximise the likelihood of all labels, less log tau, for every candidate.
+
+    A tau twice as large is half as likely: a few labels make no oracle.
 
     Returns the log-likelihood of every label, shape (candidates, labels), then tau and eps, shape
     (candidates,) each.
@@ -81,7 +81,7 @@ def fit_noise_model(S: Array, codes: NDArray[np.int64]) -> tuple[Array, Array, A
         powers *= powers
         for eps in _NOISE:
             terms = np.log((1 - eps) * p + eps / S.shape[2])
-            better = (score := terms.sum(axis=1) - TAU_PENALTY * t) > best
+            better = (score := terms.sum(axis=1) - np.log(t)) > best
             best[better], log_likelihood[better] = score[better], terms[better]
             tau[better], noise[better] = t, eps
     return log_likelihood, tau, noise
@@ -126,7 +126,7 @@ def fit_ensemble_noise(S: Array, codes: NDArray[np.int64]) -> NoiseModel:
             classes.append(q)
             right = (1 - eps) * given
             likelihood = right + eps * mistaken
-            log_weights.append(_ENSEMBLE_POWER * np.log(likelihood).sum())
+            log_weights.append(POWER * np.log(likelihood).sum())
             posteriors.append(right / likelihood)
     weights = np.exp(np.array(log_weights) - max(log_weights))
     weights /= weights.sum()
