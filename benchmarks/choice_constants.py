@@ -40,7 +40,7 @@ CONSTANTS: dict[ModuleType, tuple[str, ...]] = {
     candidates: ("ETAS", "DIFFUSION", "RIDGES", "CONSTANT", "CLEAREST"),
     likelihood: (
         *("POWER", "ATYPICAL", "CONFUSABLE", "_NOISE", "_ENSEMBLE_TAUS"),
-        "_ENSEMBLE_NOISE",
+        *("_ENSEMBLE_NOISE", "_ENSEMBLE_POWER"),
     ),
     ensemble: ("ROUNDS", "_DROPPED"),
     ridges: ("_LEAST_WEIGHT",),

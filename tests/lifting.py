@@ -7,6 +7,8 @@ import oracles
 from robustgc.asked import Model
 from robustgc.choice.problem import Problem
 
+CHOICE = Model(None, None, False)
+
 
 def lifted_laplacian(W, q):
     """L_N + sum_{1<=l<=q} (lambda_q - lambda_l) v_l v_l', and lambda_q."""
@@ -66,13 +68,9 @@ def one_hot(y, weights=None):
     return Y
 
 
-def problem(graph, y):
+def problem(graph, y, model=CHOICE):
     """The problem of labels y, -1 for none, on a connected graph, all of one weight."""
     nodes = np.flatnonzero(y >= 0)
     classes, codes = np.unique(y[nodes], return_inverse=True)
-    weights, elsewhere, model = (
-        np.ones(len(nodes)),
-        np.zeros(len(classes)),
-        Model(None, None, False),
-    )
+    weights, elsewhere = np.ones(len(nodes)), np.zeros(len(classes))
     return Problem(graph, nodes, codes, weights, elsewhere, False, model, classes, nodes)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import graphs
 import lifting
 from robustgc import Graph, RobustGC
+from robustgc.asked import Model
 from robustgc.choice.candidates import Candidate
 from robustgc.choice.ensemble import weigh_candidates
 from robustgc.choice.likelihood import TYPICAL_SHARE
@@ -77,10 +78,12 @@ def test_the_constant_mode_is_left_out_as_well():
     rng = np.random.default_rng(2239)
     W, y = graphs.random_weights(rng, 20), labels_of(rng, 20, 3)
     nodes, Y = np.flatnonzero(y >= 0), lifting.one_hot(y)
-    filters, problem = label_filters(W, y, [(2, 0.9)]), lifting.problem(Graph(W), y)
+    filters, problem = (
+        label_filters(W, y, [(2, 0.9)]),
+        lifting.problem(Graph(W), y, Model(0.9, 2, False)),
+    )
     ways = [Candidate(2, 0.9, b, False, np.nan, 0.0, 0.5) for b in (0.0, 1.0)]
-    ones = np.ones(len(nodes))
-    values = LabelValues(problem, ways, filters, None, ones, ones)
+    values = LabelValues(problem, ways, filters, None, np.ones(len(nodes)))
     without, with_it = values.values
     v0 = Graph(W).v0
     expected, mass = refitted(np.outer(v0, v0), Y, nodes, np.arange(len(nodes)))
@@ -195,7 +198,7 @@ def test_a_label_alone_in_its_class_is_not_judged():
     ways = [(0.0, False), (0.0, True)]
     prior = [Candidate(*model, *way, np.nan, 0.0, 0.25) for way in ways for model in models]
     problem, filters = lifting.problem(Graph(W), y), label_filters(W, y, models)
-    found = weigh_candidates(problem, prior, filters, None, np.ones(len(nodes)))
+    found = weigh_candidates(problem, prior, filters, None)
     np.testing.assert_array_equal(found.judged, y[nodes] != 2)
     np.testing.assert_allclose(found.class_probabilities.sum(axis=1), 1.0)
     unseen = found.class_probabilities[y[nodes] == 2, 2]

@@ -277,7 +277,10 @@ def _evidence(fit: ComponentFit) -> dict[int, NDArray[Any]]:
     per_mass = weights / np.where(there, mass, 1.0)[problem.codes] * mass[there].mean()
     shares = ensemble.combination.filters / filters.scales
     with parallel.single_blas:
-        influence = filters.influence(shares, doubted) * per_mass
+        influence = filters.influence(shares, doubted)
+    if problem.balanced:  # what all labels say alike speaks for no class
+        influence -= influence.sum(axis=1, keepdims=True) / max(1, len(weights) - 1)
+    influence *= per_mass
     found = {}
     for k, row in zip(doubted, influence, strict=True):
         against = np.where(problem.codes == problem.codes[k], -np.inf, row)

@@ -197,7 +197,7 @@ def test_weights_from_made_up_answers():
 
     problem = lifting.problem(Graph(graphs.cycle(30)), codes)
     prior = [Candidate(q, 0.9, 0.0, False, np.nan, 0.0, p) for q, p in ((1, 0.25), (2, 0.75))]
-    found = weigh_candidates(problem, prior, Filters(), None, np.ones(30))
+    found = weigh_candidates(problem, prior, Filters(), None)
     good, bad = found.candidates
     assert (good.accuracy, bad.accuracy) == (1.0, 0.0)
     assert good.weight > 0.9 > bad.weight

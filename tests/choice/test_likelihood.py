@@ -50,7 +50,7 @@ def by_the_formulas(S, codes):
                     total[i] += q[i, c] * ((1 - eps) if c == g else eps * wrong)
                 right[i] = (1 - eps) * q[i, g]
             found.append((np.log(total).sum(), right / total, q, tau, eps))
-    weights = np.exp([likelihood.POWER * total for total, *_ in found])
+    weights = np.exp([likelihood._ENSEMBLE_POWER * total for total, *_ in found])
     return found, weights / weights.sum()
 
 
@@ -85,7 +85,7 @@ def test_no_label_to_judge_leaves_the_middle_of_the_grids():
 
 def test_the_posterior_is_that_of_bayes():
     S, codes = drawn(4013, 1)
-    p, eps, K = likelihood.softmax(S[0]), 0.3, S.shape[2]
+    p, eps, K = softmax(S[0], axis=1), 0.3, S.shape[2]
     for i, posterior in enumerate(likelihood.label_posterior(p, codes, eps)):
         given = [p[i, c] * ((1 - eps) * (c == codes[i]) + eps / K) for c in range(K)]
         assert posterior == pytest.approx(given[codes[i]] / sum(given))

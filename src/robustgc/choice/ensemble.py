@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from robustgc.choice import likelihood
 from robustgc.choice.candidates import Candidate
@@ -128,7 +129,7 @@ class _Scores:
         heavy = np.flatnonzero(self.weights >= _DROPPED * self.weights.max())
         posterior = np.zeros(len(codes))
         for k in heavy.tolist():
-            p, eps = likelihood.softmax(self.tau[k] * self.values[k]), self.noise[k]
+            p, eps = softmax(self.tau[k] * self.values[k], axis=1), self.noise[k]
             right = np.where(judged, likelihood.label_posterior(p, codes, eps), 1 - eps)
             posterior += self.weights[k] * right
         return np.asarray(posterior / self.weights[heavy].sum())
@@ -139,7 +140,6 @@ def weigh_candidates(
     candidates: Sequence[Candidate],
     filters: LabelFilters,
     ridges: Ridges | None,
-    degree_weights: Array,
 ) -> Ensemble:
     """Weigh the candidates and the labels, these by their posterior, in turn.
 
@@ -150,7 +150,7 @@ def weigh_candidates(
     active, numbers = np.arange(len(candidates)), np.zeros((3, len(candidates)))
     for turns in range(ROUNDS if problem.has_choice else 1, 0, -1):
         some, w = [candidates[k] for k in active.tolist()], label_weights * problem.sample_weight
-        values = LabelValues(problem, some, filters, ridges, w, degree_weights)
+        values = LabelValues(problem, some, filters, ridges, w)
         scores = _Scores(problem, some, values, judged)
         kept = 1.0 - np.delete(numbers[2], active).sum()  # by those that were negligible
         numbers[:, active] = *scores.means(codes, judged), kept * scores.weights
@@ -196,7 +196,7 @@ def _judged_labels(
     model = likelihood.fit_ensemble_noise(S[judged], codes[judged])
     posterior = np.full(len(codes), 1 - model.noise)
     posterior[judged] = model.label_posterior
-    probabilities = likelihood.typical(likelihood.softmax(model.tau * S))
+    probabilities = likelihood.typical(softmax(model.tau * S, axis=1))
     probabilities[judged] = model.class_probabilities
     return np.clip(posterior, 0.0, 1.0), probabilities, model.tau / size
 

@@ -1,5 +1,6 @@
 """RobustGC on one connected graph with nothing to tune: modes, candidates, ensemble, answer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -65,7 +66,7 @@ class ComponentFit:
     @property
     def column_weights(self) -> Array:
         """Label weights times degree weights: the entries of Y, shape (labels,)."""
-        return self.label_weights * _degree_weights(self.problem)
+        return self.label_weights * self.problem.degree_weights()
 
     @property
     def is_weighed(self) -> bool:
@@ -79,8 +80,7 @@ class ComponentFit:
         Where there is a choice their unit is such that softmax makes them probabilities.
         """
         problem, graph, how = self.problem, self.problem.graph, self.ensemble.combination
-        weights = self.column_weights
-        sums = self.filter_sum
+        weights, sums = self.column_weights, self.filter_sum
         if not problem.balanced:
             return sums
         mass = problem.class_mass(weights)
@@ -153,46 +153,33 @@ def weigh(problem: Problem, options: Options, before: ComponentFit | None = None
     An earlier fit of nearly the same labels lends its modes and kernels.
     """
     options = _weighing_options(problem, options)
+    tol, coarse = _tolerances(problem, options)
     modes = _modes(problem, options) if before is None else before.modes
     with parallel.single_blas:
-        return _weighed(problem, modes, options, before)
-
-
-def _weighed(
-    problem: Problem, modes: Modes, options: Options, before: ComponentFit | None
-) -> ComponentFit:
-    spectrum = candidates.Spectrum.of(problem, modes) if before is None else before.spectrum
-    pairs = candidates.kernels(problem, modes, spectrum)
-    numbers, etas = [q for q, _ in pairs], np.array([eta for _, eta in pairs])
-    gammas = [eta * modes.values[q - 1] for q, eta in pairs]
-    filters = Filters(problem.graph, modes, numbers, gammas, options, exact=not problem.has_choice)
-    tol, coarse = _tolerances(problem, options)
-    known = None
-    if before is not None and np.array_equal(before.label_filters.filters.gammas, gammas):
-        known = before.label_filters
-        filters = known.filters  # with what they know of the graph off the modes
-    label_filters = LabelFilters(filters, etas, problem.nodes, coarse, known)
-    some = candidates.all_candidates(problem, pairs, spectrum)
-    ridges = None if some[-1].is_filter else Ridges(problem, label_filters)
-    ensemble = weigh_candidates(problem, some, label_filters, ridges, _degree_weights(problem))
+        spectrum = candidates.Spectrum.of(problem, modes) if before is None else before.spectrum
+        pairs = candidates.kernels(problem, modes, spectrum)
+        known = None if before is None else before.label_filters
+        filters = _filters(problem, modes, pairs, options) if known is None else known.filters
+        etas = [eta for _, eta in pairs]
+        label_filters = LabelFilters(filters, etas, problem.nodes, coarse, known)
+        some = candidates.all_candidates(problem, pairs, spectrum)
+        ridges = None if some[-1].is_filter else Ridges(problem, label_filters)
+        ensemble = weigh_candidates(problem, some, label_filters, ridges)
+    weights, nothing = ensemble.label_weights * problem.sample_weight, np.empty((0, 0))
     return ComponentFit(
-        problem=problem,
-        modes=modes,
-        spectrum=spectrum,
-        label_filters=label_filters,
-        ensemble=ensemble,
-        label_weights=ensemble.label_weights * problem.sample_weight,
-        filter_sum=np.empty((0, problem.n_classes)),
-        ridges=ridges,
-        regression_sum=np.empty((0, problem.n_classes)),
+        *(problem, modes, spectrum, label_filters, ensemble, weights, nothing, ridges, nothing),
         residual=np.nan,
         n_iter=0,
         tol=tol,
     )
 
 
-def _degree_weights(problem: Problem) -> Array:
-    return problem.degree_weights() if problem.has_choice else np.ones(len(problem.nodes))
+def _filters(
+    problem: Problem, modes: Modes, pairs: Sequence[tuple[int, float]], options: Options
+) -> Filters:
+    gammas = [eta * modes.values[q - 1] for q, eta in pairs]
+    exact = not problem.has_choice
+    return Filters(problem.graph, modes, [q for q, _ in pairs], gammas, options, exact=exact)
 
 
 def _modes(problem: Problem, options: Options) -> Modes:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import softmax
 
 from robustgc.weights import Array
 
@@ -34,6 +34,7 @@ CONFUSABLE = 0.8  # rho
 _TAUS, _NOISE = (1.0, 2.0, 4.0, 8.0), (0.05, 0.2, 0.4)  # of a candidate
 _ENSEMBLE_TAUS = (2.0, 4.0, 8.0, 16.0, 32.0)
 _ENSEMBLE_NOISE = (0.05, 0.15, 0.25, 0.35, 0.45, 0.55)
+_ENSEMBLE_POWER = 0.15  # lower: tau and eps are few, and must not be told too finely
 TYPICAL_SHARE = 1 - ATYPICAL  # of nodes without a label, where eps plays no part
 _EMPTY = 1e-9  # of the heaviest class: a class of less mass has no label left
 
@@ -114,7 +115,7 @@ def fit_ensemble_noise(S: Array, codes: NDArray[np.int64]) -> NoiseModel:
     rows, K = np.arange(len(codes)), S.shape[1]
     log_weights, posteriors, classes = [], [], []
     for tau in _ENSEMBLE_TAUS:
-        p = softmax(tau * S)
+        p = softmax(tau * S, axis=1)
         for eps in _ENSEMBLE_NOISE:
             delta = ATYPICAL * eps
             q = (1 - delta) * p + delta / K
@@ -126,7 +127,7 @@ def fit_ensemble_noise(S: Array, codes: NDArray[np.int64]) -> NoiseModel:
             classes.append(q)
             right = (1 - eps) * given
             likelihood = right + eps * mistaken
-            log_weights.append(POWER * np.log(likelihood).sum())
+            log_weights.append(_ENSEMBLE_POWER * np.log(likelihood).sum())
             posteriors.append(right / likelihood)
     weights = np.exp(np.array(log_weights) - max(log_weights))
     weights /= weights.sum()
@@ -152,8 +153,3 @@ def label_posterior(p: Array, codes: NDArray[np.int64], eps: float) -> Array:
 def typical(p: Array) -> Array:
     """Return ``(1 - delta) p + delta / K``: some nodes are not like their surroundings."""
     return np.asarray(TYPICAL_SHARE * p + (1 - TYPICAL_SHARE) / p.shape[1])
-
-
-def softmax(S: Array) -> Array:
-    """Return probabilities of the classes from values of shape (labels, K)."""
-    return np.asarray(np.exp(S - logsumexp(S, axis=1, keepdims=True)))

@@ -78,11 +78,13 @@ class Problem:
         return np.asarray(self.graph.at(sqrt_degree(self.graph), self.nodes))
 
     def degree_weights(self) -> Array:
-        """Return ``min(1, 1 / sqrt_degree)`` for every label.
+        """Return ``min(1, 1 / sqrt_degree)`` for every label; 1 where nothing is chosen.
 
         Eigenvectors grow with sqrt(d): with these weights a label counts alike, however many
         neighbours its node has. One with few tells no more than others.
         """
+        if not self.has_choice:
+            return np.ones(len(self.nodes))
         return np.asarray(np.minimum(1.0, 1.0 / self.sqrt_degree))
 
     def columns(self, weights: Array) -> Array:

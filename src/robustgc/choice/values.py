@@ -25,7 +25,7 @@ class LabelValues:
     candidates : sequence of Candidate
         Those read by class means first.
     w : ndarray, shape (labels,)
-        Weights of the labels; class means have ``w * degree_weights``.
+        Weights of the labels; class means have these times the degree weights.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class LabelValues:
         filters: LabelFilters,
         ridges: Ridges | None,
         w: Array,
-        degree_weights: Array,
     ) -> None:
-        Y, elsewhere = problem.one_hot * (w * degree_weights)[:, None], problem.mass_elsewhere
+        own, elsewhere = w * problem.degree_weights(), problem.mass_elsewhere
+        Y = problem.one_hot * own[:, None]
         self.mass_without_i = mass = Y.sum(axis=0) + elsewhere - Y
         v0 = problem.v0[:, None]
         of_constant = v0 * (problem.v0 @ Y - v0 * Y)
@@ -60,10 +60,12 @@ class LabelValues:
         whole = Y.sum(axis=0) + elsewhere
         self.squared_class_means = means[place] + constant[:, 0] * _constant_means(problem, whole)
         self.values = answers[place] + constant * of_constant
-        own = np.array([c.centred for c in read])
-        if own.any():
-            squared = means_without_i[place[own]] + constant[own] * _constant_means(problem, mass)
-            self.values[own] -= 0.5 * problem.sqrt_degree[:, None] * mass * squared
+        centred = np.array([c.centred for c in read])
+        if centred.any():
+            squared = means_without_i[place[centred]] + constant[centred] * _constant_means(
+                problem, mass
+            )
+            self.values[centred] -= 0.5 * problem.sqrt_degree[:, None] * mass * squared
         if ridges is not None:
             which = ridges.places(candidates[len(read) :])
             self.values = np.concatenate([self.values, ridges.leave_one_out(w, which)])
