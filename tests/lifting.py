@@ -5,7 +5,7 @@ import scipy.sparse as sp
 
 import oracles
 from robustgc.asked import Model
-from robustgc.choice.problem import Problem
+from robustgc.problem import Problem
 
 CHOICE = Model(None, None, False)
 

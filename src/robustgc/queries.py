@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.choice.problem import sqrt_degree
 from robustgc.graph import Graph
 from robustgc.lifted import spreads
+from robustgc.problem import sqrt_degree
 from robustgc.task import Piece, Task
 from robustgc.transduction import Transduction
 from robustgc.weights import Array

@@ -11,7 +11,6 @@ from robustgc import bounded
 from robustgc.asked import Model
 from robustgc.audit import LabelIssues, component_issues, label_issues
 from robustgc.choice.fit import ComponentFit, fit_component, weigh
-from robustgc.choice.problem import Problem
 from robustgc.complement import Complement
 from robustgc.cost import ENSEMBLE, refuse_if_too_large
 from robustgc.engines import Attempt, Options, precision, solve_robust
@@ -20,6 +19,7 @@ from robustgc.labels import Labels
 from robustgc.lifted import MEDIUM, WORST
 from robustgc.models import bound
 from robustgc.outcome import NotConvergedError, Outcome, Shifts, Solution, reported
+from robustgc.problem import Problem
 from robustgc.transduction import Certificate
 from robustgc.weights import Array, Weights
 

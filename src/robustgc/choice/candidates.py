@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robustgc.choice.problem import Problem
 from robustgc.graph import SMALL
 from robustgc.lifted import MEDIUM, Modes, spreads
+from robustgc.problem import Problem
 from robustgc.weights import Array
 
 # docs/choice.md says where each comes from, and what happens at half and at double of it.

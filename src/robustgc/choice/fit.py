@@ -8,12 +8,12 @@ import numpy as np
 from robustgc import parallel
 from robustgc.choice import candidates
 from robustgc.choice.ensemble import Ensemble, weigh_candidates
-from robustgc.choice.problem import Problem, sqrt_degree
 from robustgc.choice.ridges import Ridges
 from robustgc.engines import Options, precision
 from robustgc.graph import SMALL
 from robustgc.label_filters import LabelFilters
 from robustgc.lifted import Filters, Modes, check_residual, find_modes
+from robustgc.problem import Problem, sqrt_degree
 from robustgc.weights import Array
 
 # By the digits that modes have on graphs of this size, and by time.

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.linalg as sla
 
 from robustgc.choice.candidates import RIDGES, Candidate
-from robustgc.choice.problem import Problem
 from robustgc.label_filters import LabelFilters
+from robustgc.problem import Problem
 from robustgc.weights import Array
 
 _MOST_LABELS = 300  # with the whole kernel: the work grows with the cube of their number

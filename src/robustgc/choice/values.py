@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from robustgc.choice.candidates import Candidate
-from robustgc.choice.problem import Problem
 from robustgc.choice.ridges import Ridges
 from robustgc.label_filters import LabelFilters
+from robustgc.problem import Problem
 from robustgc.weights import Array
 
 _ROUNDING = 1e-10  # of the largest value of the constant mode, in double precision
