@@ -60,8 +60,9 @@ def clarity(W, n_classes, wanted):
     spread = 1 / ((vectors[:, :1] ** 2) * smooth**4).sum(axis=0)
     reach = np.cumsum(np.minimum(1.0, 2 * n_classes * spread))[:wanted]
     ratio = values[1 : wanted + 1] / values[2 : wanted + 2]
-    gaps = (1 - ratio) ** 3 * np.minimum(1.0, reach / (n_classes - 1)) ** 2
-    return 0.9 * (gaps / gaps.sum()) ** 2
+    full = np.minimum(1.0, reach / (n_classes - 1))
+    gaps = (1 - ratio) ** 3 * full**2
+    return 0.9 * full * (gaps / gaps.sum()) ** 2
 
 
 def lambda_q(W, q):

@@ -87,10 +87,13 @@ class Spectrum:
         How many modes up to each live on more than a sliver of the graph.
     clarity : ndarray, shape (modes,)
         How clearly the graph falls into clusters behind each, from 0 to 1.
+    silence : float
+        How far all of them live on slivers, from 0 to 1: then modes tell no classes apart.
     """
 
     reach: Array
     clarity: Array
+    silence: float
 
     @classmethod
     def of(cls, problem: Problem, modes: Modes) -> "Spectrum":
@@ -99,15 +102,17 @@ class Spectrum:
         A mode counts in full from half of a class of the usual size on, ``min(1, 2 K spread)``: one
         on a whisker tells no classes apart. The gap behind mode q counts by ``(1 - lambda_q /
         lambda_{q+1})^3``, and by the square of the share of the K - 1 modes that K classes need. It
-        is clear if no other gap is: its clarity is the square of its share of all.
+        is clear if no other gap is, and if enough modes count below it.
         """
         K, known = problem.n_classes, min(len(modes.values), wanted_modes(problem))
         behind = np.append(modes.values, modes.beyond)[1 : known + 1]
         ratio = np.divide(modes.values[:known], behind, out=np.full(known, 0.5), where=behind > 0)
         count = np.minimum(1.0, 2 * K * spreads(problem.graph, modes.vectors[:, :known]))
         reach = np.cumsum(count)
-        gaps = np.clip(1 - ratio, 1e-9, 1.0) ** 3 * np.minimum(1.0, reach / max(1, K - 1)) ** 2
-        return cls(reach, CLEAREST * (gaps / gaps.sum()) ** 2)
+        full = np.minimum(1.0, reach / max(1, K - 1))
+        gaps = np.clip(1 - ratio, 1e-9, 1.0) ** 3 * full**2
+        heard = min(1.0, float(reach[-1]) / max(1, min(K - 1, known)))
+        return cls(reach, CLEAREST * full * (gaps / gaps.sum()) ** 2, CLEAREST * (1 - heard))
 
 
 def kernels(problem: Problem, modes: Modes, spectrum: Spectrum) -> tuple[tuple[int, float], ...]:
@@ -137,9 +142,10 @@ def all_candidates(
 
     The clarity of a gap goes to the filter that lifts the modes below it, with the largest eta:
     read by the nearest class mean (with two classes, by class means), unless there are enough modes
-    for more clusters than classes: then by regression. The rest is shared: a third each for
-    ZhouGC's kernel, lifted filters, and regressions. Among these, filters have their parts in
-    proportion to ``min(1, (K - 1) / n_modes)``.
+    for more clusters than classes: then by regression. Silence speaks for the kernel that leans
+    least on the modes. The rest is shared: a third each for ZhouGC's kernel, lifted filters, and
+    regressions. Among these, filters have their parts in proportion to ``min(1, (K - 1) /
+    n_modes)``.
     """
     K, nan = problem.n_classes, float("nan")
     if not problem.has_choice:
@@ -150,12 +156,16 @@ def all_candidates(
     largest, regress = max(eta for _, eta in pairs), problem.model.eta is None
     own = np.array([spectrum.clarity[q - 1] if eta == largest else 0.0 for q, eta in pairs])
     many = np.array([regress and spectrum.reach[q - 1] > K - 0.5 for q, _ in pairs])
-    rest, zhou = 1 - own.sum(), np.array([eta < 0 for _, eta in pairs])
+    near = np.zeros(len(pairs))
+    zhou = np.array([eta < 0 for _, eta in pairs])
+    near[0] = spectrum.silence * zhou.any()  # nothing is given
+    rest = 1 - own.sum() - near.sum()
     families = 1 + regress + zhou.any()
     lifted = rest / families * simple / simple.sum()
     nearest, found = K > 2 or problem.other_components, []
     for centred in (True, False):
         weights = (rest / families * zhou + lifted) / 2 + own * ~many * (centred == nearest)
+        weights += near * (not centred)
         found += [
             Candidate(*pair, constant, centred, nan, 0.0, weight)
             for pair, weight in zip(pairs, weights.tolist(), strict=True)
