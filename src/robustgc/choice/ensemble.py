@@ -110,8 +110,11 @@ class _Scores:
             self.values[part] = S
             fitted = likelihood.fit_noise_model(S[:, judged], problem.codes[judged])
             self.log_likelihood[part], self.tau[part], self.noise[part] = fitted
-        prior = np.array([c.weight for c in candidates])
-        self.weights = posterior_weights(prior, self.log_likelihood)
+        # prior * exp(POWER * total log-likelihood), summing to 1
+        prior, total = np.array([c.weight for c in candidates]), self.log_likelihood.sum(axis=1)
+        total = likelihood.POWER * (total - total[prior > 0].max())
+        weights = prior * np.exp(np.minimum(total, 0.0))
+        self.weights = weights / weights.sum()
 
     def means(self, codes: NDArray[np.int64], judged: NDArray[np.bool_]) -> tuple[Array, Array]:
         """Return accuracy and mean log-likelihood over the judged labels, by candidate."""
@@ -140,14 +143,20 @@ def weigh_candidates(
     candidates: Sequence[Candidate],
     filters: LabelFilters,
     ridges: Ridges | None,
+    earlier: Sequence[Candidate] | None = None,
 ) -> Ensemble:
     """Weigh the candidates and the labels, these by their posterior, in turn.
 
-    `candidates` have their prior as weight; those that are read by class means stand first.
+    `candidates` have their prior as weight; those that are read by class means stand first. Those
+    that were negligible `earlier`, weighed by nearly the same labels, are not scored.
     """
     codes, label_weights = problem.codes, np.ones(len(problem.codes))
     judged = np.bincount(codes, minlength=problem.n_classes)[codes] > 1
-    active, numbers = np.arange(len(candidates)), np.zeros((3, len(candidates)))
+    active, default = np.arange(len(candidates)), int(np.argmax([c.weight for c in candidates]))
+    rows = [(c.accuracy, c.evidence, c.weight if earlier else 0.0) for c in earlier or candidates]
+    numbers = np.array(rows).T
+    least = _NEGLIGIBLE * min(numbers[2].max(), numbers[2, default])
+    scored = active = np.flatnonzero(numbers[2] >= least)
     for turns in range(ROUNDS if problem.has_choice else 1, 0, -1):
         some, w = [candidates[k] for k in active.tolist()], label_weights * problem.sample_weight
         values = LabelValues(problem, some, filters, ridges, w)
@@ -158,10 +167,10 @@ def weigh_candidates(
             posterior = scores.label_posterior(codes, judged)
             label_weights = posterior / posterior.mean()
             active = active[scores.weights >= _NEGLIGIBLE * scores.weights.max()]
-    weights, default = scores.weights, int(np.argmax([c.weight for c in candidates]))
+    weights = scores.weights
     coefficients = np.where(weights >= _DROPPED * weights.max(), weights * scores.tau, 0.0)
     coefficients /= scores.size if problem.has_choice else 1.0
-    numbers[1] -= numbers[1, default]
+    numbers[1, scored] -= numbers[1, default]
     weighed = tuple(
         replace(c, accuracy=accuracy, evidence=evidence, weight=weight)
         for c, (accuracy, evidence, weight) in zip(candidates, numbers.T.tolist(), strict=True)
@@ -171,13 +180,6 @@ def weigh_candidates(
     combination = _combined(problem, some, coefficients, means, filters, ridges)
     judgement = _judged_labels(scores, coefficients, codes, judged)
     return Ensemble(problem, weighed, combination, label_weights, judged, *judgement)
-
-
-def posterior_weights(prior: Array, log_likelihood: Array) -> Array:
-    """Return ``prior * exp(POWER * total log-likelihood)``, summing to 1, shape (candidates,)."""
-    total = likelihood.POWER * log_likelihood.sum(axis=1)
-    weights = prior * np.exp(np.minimum(total - total[prior > 0].max(), 0.0))
-    return np.asarray(weights / weights.sum())
 
 
 def _judged_labels(

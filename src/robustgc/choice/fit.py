@@ -164,7 +164,8 @@ def weigh(problem: Problem, options: Options, before: ComponentFit | None = None
         label_filters = LabelFilters(filters, etas, problem.nodes, coarse, known)
         some = candidates.all_candidates(problem, pairs, spectrum)
         ridges = None if some[-1].is_filter else Ridges(problem, label_filters)
-        ensemble = weigh_candidates(problem, some, label_filters, ridges)
+        earlier = None if before is None else before.ensemble.candidates
+        ensemble = weigh_candidates(problem, some, label_filters, ridges, earlier)
     weights, nothing = ensemble.label_weights * problem.sample_weight, np.empty((0, 0))
     return ComponentFit(
         *(problem, modes, spectrum, label_filters, ensemble, weights, nothing, ridges, nothing),
