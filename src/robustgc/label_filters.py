@@ -19,6 +19,7 @@ _WORK = 6e6  # entries and values of a product with a column per label, up to wh
 _PROBES = (32, 64)  # columns for the diagonal of the kernel: with few labels, and with many
 _MANY_LABELS = 300  # if they are more than a hundredth of the nodes as well
 _INFLUENCE_TOL = 0.03  # of what labels mean to each other, which is only ranked
+_ROUNDING = 1e-5  # of single precision, with what a recurrence adds
 _SEED = 20180523
 
 
@@ -101,6 +102,18 @@ class LabelFilters:
         first, whole, diagonal = self._first
         return np.asarray(answers + whole - diagonal[:, :, None] * first)
 
+    def rounding(self) -> Array:
+        """Return of what size answers without the own label are rounding, shape (filters,).
+
+        Single precision leaves so much of the part of a label itself where it is taken out of a
+        product. Where labels are far from each other, that is all there is.
+        """
+        if self._first is None:
+            return np.zeros(len(self.etas))
+        first, _, diagonal = self._first
+        own = diagonal[:, :, None] * first
+        return np.asarray(_ROUNDING * np.sqrt(np.mean(own**2, axis=(1, 2))))
+
     def influence(self, weights: Array, rows: NDArray[Any]) -> Array:
         """Return some rows of a weighted sum of the kernels between labels, ``K_ii`` set to 0.
 
@@ -149,9 +162,10 @@ class LabelFilters:
         m, K = Y.shape
         rng = np.random.default_rng(_SEED)
         count = _PROBES[m > max(_MANY_LABELS, self._graph.n // 100)]
-        group = rng.permutation(m) % count
+        order = rng.permutation(m)
         probes = np.zeros((m, count))
-        probes[np.arange(m), group] = rng.choice([-1.0, 1.0], m)
+        # As many of either sign in a column: what all labels have in common cancels.
+        probes[np.arange(m), order % count] = 1.0 - 2.0 * (order // count % 2)
         products = self._off_modes(self.nodes, np.hstack([Y, probes]), self.nodes)
         return Y, products[:, :, :K], np.einsum("kic,ic->ki", products[:, :, K:], probes)
 

@@ -196,6 +196,9 @@ def test_weights_from_made_up_answers():
         def leave_one_out(self, Y):
             return np.stack([right, right[:, ::-1]])
 
+        def rounding(self):
+            return np.zeros(2)
+
     problem = lifting.problem(Graph(graphs.cycle(30)), codes)
     prior = [Candidate(q, 0.9, 0.0, False, np.nan, 0.0, p) for q, p in ((1, 0.25), (2, 0.75))]
     found = weigh_candidates(problem, prior, Filters(), None)

@@ -96,7 +96,7 @@ def test_standardised_values_have_unit_size_and_no_common_part():
     mass = np.random.default_rng(4021).uniform(1.0, 5.0, S.shape[1:])
     F = 1e-3 * S + 7.0
     for balanced in (True, False):
-        found, size = likelihood.standardise(F, mass, 1e-12, balanced=balanced)
+        found, size = likelihood.standardise(F, mass, np.full(3, 1e-12), balanced=balanced)
         np.testing.assert_allclose(found.sum(axis=2), 0.0, atol=1e-8)
         np.testing.assert_allclose((found**2).mean(axis=(1, 2)), 1.0)
         values = F * mass.mean() / mass if balanced else F
@@ -107,7 +107,7 @@ def test_standardised_values_have_unit_size_and_no_common_part():
 def test_a_class_without_a_label_and_values_of_rounding():
     F, mass = np.ones((2, 3, 2)) * 1e-14, np.array([[2.0, 0.0], [2.0, 1.0], [1.0, 1.0]])
     F[1] = [[1.0, 5.0], [2.0, 1.0], [0.0, 3.0]]
-    found, _ = likelihood.standardise(F, mass, 1e-10, balanced=False)
+    found, _ = likelihood.standardise(F, mass, np.full(2, 1e-10), balanced=False)
     assert (found[:, 0, 1] == -np.inf).all()
     np.testing.assert_array_equal(found[0, 1:], 0.0)
     assert found[1, 1, 0] > found[1, 1, 1]

@@ -105,7 +105,7 @@ class _Scores:
         step = max(1, int(_CHUNK // max(mass.size, 1)))
         for part in (slice(k, k + step) for k in range(0, n, step)):
             S, self.size[part] = likelihood.standardise(
-                found.values[part], mass, found.floor, balanced=problem.balanced
+                found.values[part], mass, found.floor[part], balanced=problem.balanced
             )
             self.values[part] = S
             fitted = likelihood.fit_noise_model(S[:, judged], problem.codes[judged])

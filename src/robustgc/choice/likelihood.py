@@ -30,8 +30,7 @@ from robustgc.weights import Array
 POWER = 0.25  # of a likelihood: neighbouring labels are not independent witnesses
 ATYPICAL = 0.15  # delta relative to eps: of labels that all contradict, one in seven is right
 CONFUSABLE = 0.8  # rho
-# Grids, each value about twice the one before, and middles of equal ranges.
-_TAUS, _NOISE = (1.0, 2.0, 4.0, 8.0), (0.05, 0.2, 0.4)  # of a candidate
+_TAUS, _NOISE = (1.0, 2.0, 4.0, 8.0), (0.05, 0.2, 0.4)  # grids of a candidate
 _ENSEMBLE_TAUS = (2.0, 4.0, 8.0, 16.0, 32.0)
 _ENSEMBLE_NOISE = (0.05, 0.15, 0.25, 0.35, 0.45, 0.55)
 _ENSEMBLE_POWER = 0.15  # lower: tau and eps are few, and must not be told too finely
@@ -39,7 +38,7 @@ TYPICAL_SHARE = 1 - ATYPICAL  # of nodes without a label, where eps plays no par
 _EMPTY = 1e-9  # of the heaviest class: a class of less mass has no label left
 
 
-def standardise(F: Array, mass: Array, floor: float, *, balanced: bool) -> tuple[Array, Array]:
+def standardise(F: Array, mass: Array, floor: Array, *, balanced: bool) -> tuple[Array, Array]:
     """Centre the classes of every label and divide every candidate's values by their size.
 
     F are decision values (candidates, labels, K), mass (labels, K) is the label mass of the classes
@@ -57,7 +56,7 @@ def standardise(F: Array, mass: Array, floor: float, *, balanced: bool) -> tuple
     S *= present
     size = np.sqrt(np.einsum("cik,cik->c", S, S) / mass.size)
     silent = size <= floor
-    size[silent] = 1e10 * floor or 1.0
+    size[silent] = np.where(floor > 0, 1e10 * floor, 1.0)[silent]
     S *= np.where(silent, 0.0, 1.0 / size)[:, None, None]
     if not present.all():
         S[:, ~present] = -np.inf

@@ -32,7 +32,7 @@ class LabelValues:
     values : ndarray, shape (candidates, labels, K)
     mass_without_i : ndarray, shape (labels, K)
         Label mass ``m_c`` of every class without label i.
-    floor : float
+    floor : ndarray, shape (candidates,)
         Values of this size are rounding.
     squared_class_means : ndarray, shape (candidates read by means, K)
         ``|mu_c|^2`` with all labels.
@@ -51,11 +51,12 @@ class LabelValues:
         self.mass_without_i = mass = Y.sum(axis=0) + elsewhere - Y
         v0 = problem.v0[:, None]
         of_constant = v0 * (problem.v0 @ Y - v0 * Y)
-        self.floor = _ROUNDING * float(np.abs(of_constant).max(initial=0.0))
         read = [c for c in candidates if c.is_filter]
         place = np.array([filters.pairs.index((c.n_modes, c.eta)) for c in read], dtype=np.int64)
         constant = np.array([c.constant for c in read])[:, None, None]
         answers = filters.leave_one_out(Y)
+        self.floor = np.full(len(candidates), _ROUNDING * np.abs(of_constant).max(initial=0.0))
+        self.floor[: len(read)] += filters.rounding()[place]
         means, means_without_i = squared_class_means(answers, Y, elsewhere)
         whole = Y.sum(axis=0) + elsewhere
         self.squared_class_means = means[place] + constant[:, 0] * _constant_means(problem, whole)
