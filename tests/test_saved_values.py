@@ -8,7 +8,9 @@ import pytest
 
 from models_to_save import MODELS, islands
 from robustgc import RobustGC
+from robustgc.choice.candidates import Candidate
 from robustgc.saving.model import load, save
+from robustgc.saving.values import decoded_record
 from test_saved_damage import forged, refused
 
 
@@ -221,3 +223,13 @@ def test_headers_as_numpy_writes_them_are_read():
         size = stream.tell()
         stream.seek(0)
         _check_header(stream, size)
+
+
+def test_candidates_of_earlier_versions_load():
+    """They said whether classes count alike, and regressions had no eta; none had a ridge once."""
+    record = {"n_modes": 2, "eta": None, "balanced": False, "constant": 1.0, "centred": True}
+    record |= {"accuracy": 0.9, "evidence": 0.1, "weight": 0.2}
+    found = decoded_record(Candidate, record)
+    assert (found.n_modes, found.eta, found.ridge, found.is_filter) == (2, None, None, False)
+    with pytest.raises(ValueError, match="must have the fields"):
+        decoded_record(Candidate, record | {"unknown": 1.0})

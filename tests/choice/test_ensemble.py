@@ -246,6 +246,16 @@ def test_modes_on_whiskers_are_not_leaned_on():
     assert auto > peer - 0.01
 
 
+def test_modes_that_all_live_on_slivers_are_silent():
+    found = []
+    for W, truth in (with_whiskers(2903), lifting.blocks(2713, (60, 60), 0.3, 0.02)):
+        problem = lifting.problem(Graph(W), lifting.some_labels(2711, truth, 4)[0])
+        modes = find_modes(problem.graph, 16, np.eye(W.shape[0])[:, :1], Options())
+        found.append(Spectrum.of(problem, modes).silence)
+    assert found[0] > 0.5
+    assert found[1] == 0.0
+
+
 def test_labels_tell_when_modes_behind_the_localised_ones_tell_classes_apart():
     """A sparse block model: its first modes live on whiskers, those of the blocks come after."""
     rng, n = np.random.default_rng(35), 20_000
