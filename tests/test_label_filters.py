@@ -223,7 +223,7 @@ def test_a_component_of_a_larger_matrix():
 def test_labels_far_from_each_other_leave_no_trace_of_themselves(monkeypatch):
     """Where nothing is known of a label, its own part is not taken for what the others say."""
     monkeypatch.setattr("robustgc.label_filters._WORK", 0.0)  # as on a large graph: no kernel
-    n, m, K = 3_200, 128, 4
+    n, m, K = 3_200, 128, 16
     W, y = graphs.cycle(n), np.full(n, -1)
     nodes = np.arange(0, n, n // m)
     y[nodes] = np.random.default_rng(4211).permutation(np.arange(m) % K)
@@ -232,4 +232,4 @@ def test_labels_far_from_each_other_leave_no_trace_of_themselves(monkeypatch):
     assert filters.kernel is None
     Y = lifting.one_hot(y)[nodes]
     means = filters.leave_one_out(Y)[0] / (Y.sum(axis=0) - Y)
-    assert np.mean(means.argmax(axis=1) == y[nodes]) < 0.3  # with signs at random: 0.42
+    assert np.mean(means.argmax(axis=1) == y[nodes]) < 0.37  # with signs at random: 0.42
