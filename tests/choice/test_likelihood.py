@@ -1,5 +1,7 @@
 """The noise model: by its formulas, label by label."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.special import softmax
@@ -35,27 +37,37 @@ def test_the_fitted_model_is_the_best_of_its_grid(seed):
     assert tau[0] > tau[1:].max()
 
 
+def given_for(q, eps, alpha):
+    """Probability of every class that may be given (columns) for every true class (rows)."""
+    m, K = q.shape
+    rho, found = likelihood.HARD, np.zeros((m, K, K))
+    unsure = max(likelihood._EASIEST, np.mean([1 - row @ row for row in q]))
+    for i, c, g in np.ndindex(m, K, K):
+        hard = eps * rho * min((1 - q[i, c]) / unsure, 1 / eps)
+        even, confused = 1 / (K - 1), q[i, g] / (1 - q[i, c])
+        anywhere = eps * (1 - rho) * (alpha * confused + (1 - alpha) * even)
+        found[i, c, g] = anywhere + hard * confused if c != g else 1 - hard - eps * (1 - rho)
+    return found
+
+
 def by_the_formulas(S, codes):
-    """Posterior, class probabilities, and weights of every pair of tau and eps, label by label."""
-    (m, K), rho = S.shape, likelihood.CONFUSABLE
-    found = []
-    for tau in likelihood._ENSEMBLE_TAUS:
-        for eps in likelihood._ENSEMBLE_NOISE:
-            delta = likelihood.ATYPICAL * eps
-            q = (1 - delta) * softmax(tau * S, axis=1) + delta / K
-            right, total = np.zeros(m), np.zeros(m)
-            for i, g in enumerate(codes):
-                for c in range(K):
-                    wrong = rho * q[i, g] / (1 - q[i, c]) + (1 - rho) / (K - 1)
-                    total[i] += q[i, c] * ((1 - eps) if c == g else eps * wrong)
-                right[i] = (1 - eps) * q[i, g]
-            found.append((np.log(total).sum(), right / total, q, tau, eps))
-    weights = np.exp([likelihood._ENSEMBLE_POWER * total for total, *_ in found])
+    """Posterior, class probabilities, weights of all tau, eps and alpha, label by label."""
+    (m, K), found = S.shape, []
+    grids = likelihood._ENSEMBLE_TAUS, likelihood._ENSEMBLE_NOISE, likelihood._CONFUSED
+    for tau, eps, alpha in itertools.product(*grids):
+        delta = likelihood.ATYPICAL * eps
+        q = (1 - delta) * softmax(tau * S, axis=1) + delta / K
+        given = given_for(q, eps, alpha)
+        joint = np.array([q[i] * given[i, :, g] for i, g in enumerate(codes)])
+        right = joint[np.arange(m), codes]
+        total = joint.sum(axis=1)
+        found.append((np.log(total).sum(), right / total, q, tau, eps))
+    weights = np.exp([likelihood.POWER * total for total, *_ in found])
     return found, weights / weights.sum()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
-def test_the_ensemble_is_judged_by_integration_over_tau_and_eps(n_classes):
+def test_the_ensemble_is_judged_by_integration_over_tau_eps_and_alpha(n_classes):
     S, codes = drawn(4007, 1, 9, n_classes)
     model = likelihood.fit_ensemble_noise(S[0], codes)
     found, weights = by_the_formulas(S[0], codes)
@@ -67,14 +79,15 @@ def test_the_ensemble_is_judged_by_integration_over_tau_and_eps(n_classes):
     assert np.log(model.tau) == pytest.approx(sum(w * np.log(f[3]) for w, f in pairs))
 
 
-def test_given_another_class_something_is_always_given():
-    """The probabilities of all classes that may be given for a true class sum to 1."""
+@pytest.mark.parametrize("alpha", [0.0, 0.4, 1.0])
+def test_for_every_true_class_something_is_given(alpha):
+    """The probabilities of all classes that may be given sum to 1, and none is below 0."""
     rng = np.random.default_rng(4027)
-    q = rng.dirichlet(np.ones(5))
-    for c in range(5):
-        others = [g for g in range(5) if g != c]
-        rho = likelihood.CONFUSABLE
-        assert sum(rho * q[g] / (1 - q[c]) + (1 - rho) / 4 for g in others) == pytest.approx(1.0)
+    q = np.vstack([rng.dirichlet(np.full(5, 0.3), 8), 0.9996 * np.eye(5)[:2] + 8e-5])
+    for eps in likelihood._ENSEMBLE_NOISE:
+        given = given_for(q, eps, alpha)
+        np.testing.assert_allclose(given.sum(axis=2), 1.0)
+        assert given.min() >= -1e-15
 
 
 def test_no_label_to_judge_leaves_the_middle_of_the_grids():
@@ -86,9 +99,10 @@ def test_no_label_to_judge_leaves_the_middle_of_the_grids():
 def test_the_posterior_is_that_of_bayes():
     S, codes = drawn(4013, 1)
     p, eps, K = softmax(S[0], axis=1), 0.3, S.shape[2]
-    for i, posterior in enumerate(likelihood.label_posterior(p, codes, eps)):
+    judged = np.arange(len(codes)) != 2
+    for i, posterior in enumerate(likelihood.label_posterior(p, codes, eps, judged)):
         given = [p[i, c] * ((1 - eps) * (c == codes[i]) + eps / K) for c in range(K)]
-        assert posterior == pytest.approx(given[codes[i]] / sum(given))
+        assert posterior == pytest.approx(given[codes[i]] / sum(given) if judged[i] else 1 - eps)
 
 
 def test_standardised_values_have_unit_size_and_no_common_part():

@@ -6,7 +6,7 @@ Labels in turn are weighted by their posterior, the probability that they are ri
 All answers are linear in the labels, so that the ensemble is one linear filter again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +25,7 @@ ROUNDS = 3  # in which candidates are weighed; between two of them labels are
 # By time and memory.
 _NEGLIGIBLE = 1e-3  # of the largest weight: a lighter candidate is not scored again
 _DROPPED = 0.01  # of the largest weight: a lighter candidate is not worth a solve
+_LEAST_PROBABILITY = 1e-4  # of a class, by the candidates together: what less means nobody knows
 _CHUNK = 2e5  # values of candidates that are scored together: they stay in cache
 
 
@@ -123,19 +124,11 @@ class _Scores:
         hits = self.values[:, judged].argmax(axis=2) == codes[judged]
         return hits.mean(axis=1), self.log_likelihood.mean(axis=1)
 
-    def label_posterior(self, codes: NDArray[np.int64], judged: NDArray[np.bool_]) -> Array:
-        """Return the posterior of every label by which it is weighted, shape (labels,).
-
-        The mean of what each candidate says by its own, plain model. The ensemble's model is
-        sharper, and takes a label alone in its part of the graph for a wrong one too readily.
-        """
+    def mean(self, what: Callable[[Array, float], Array]) -> Array:
+        """Return the weighted mean of `what(class probabilities at the labels, eps)`."""
         heavy = np.flatnonzero(self.weights >= _DROPPED * self.weights.max())
-        posterior = np.zeros(len(codes))
-        for k in heavy.tolist():
-            p, eps = softmax(self.tau[k] * self.values[k], axis=1), self.noise[k]
-            right = np.where(judged, likelihood.label_posterior(p, codes, eps), 1 - eps)
-            posterior += self.weights[k] * right
-        return np.asarray(posterior / self.weights[heavy].sum())
+        found = [what(softmax(self.tau[k] * self.values[k], axis=1), self.noise[k]) for k in heavy]
+        return np.average(found, axis=0, weights=self.weights[heavy])
 
 
 def weigh_candidates(
@@ -164,7 +157,11 @@ def weigh_candidates(
         kept = 1.0 - np.delete(numbers[2], active).sum()  # by those that were negligible
         numbers[:, active] = *scores.means(codes, judged), kept * scores.weights
         if turns > 1:
-            posterior = scores.label_posterior(codes, judged)
+            # What each says by its plain model: the ensemble's is sharper, and takes a label alone
+            # in its part of the graph for a wrong one too readily.
+            posterior = scores.mean(
+                lambda p, eps: likelihood.label_posterior(p, codes, eps, judged)
+            )
             label_weights = posterior / posterior.mean()
             active = active[scores.weights >= _NEGLIGIBLE * scores.weights.max()]
     weights = scores.weights
@@ -187,20 +184,30 @@ def _judged_labels(
 ) -> tuple[Array, Array, float]:
     """Return posterior and class probabilities of every label by the ensemble, and its sharpness.
 
-    The ensemble without label i says there the sum of what its candidates say without it.
+    Labels are judged by the mean of the probabilities that the candidates give the classes without
+    each; decision values, of which there is only the sum, have the sharpness that fits that sum.
     """
     used = np.flatnonzero(coefficients)
     present = np.isfinite(scores.values[used[0]])
     values = np.where(present, scores.values[used], 0.0)
-    S = np.tensordot((coefficients * scores.size)[used], values, axes=1)
-    size = float(np.sqrt(np.mean(S**2))) or 1.0
-    S = np.where(present, S / size, -np.inf)
+    S, size = _unit(np.tensordot((coefficients * scores.size)[used], values, axes=1), present)
+    sharpness = likelihood.fit_ensemble_noise(S[judged], codes[judged]).tau / size
+    p = np.maximum(scores.mean(lambda p, _: p), _LEAST_PROBABILITY)
+    S, _ = _unit(np.log(p), present)
     model = likelihood.fit_ensemble_noise(S[judged], codes[judged])
     posterior = np.full(len(codes), 1 - model.noise)
     posterior[judged] = model.label_posterior
     probabilities = likelihood.typical(softmax(model.tau * S, axis=1))
     probabilities[judged] = model.class_probabilities
-    return np.clip(posterior, 0.0, 1.0), probabilities, model.tau / size
+    return np.clip(posterior, 0.0, 1.0), probabilities, sharpness
+
+
+def _unit(S: Array, present: NDArray[np.bool_]) -> tuple[Array, float]:
+    """Centre the classes that are present at every label; return S of unit size, and its size."""
+    mean = np.where(present, S, 0.0).sum(axis=1) / present.sum(axis=1)
+    S = np.where(present, S - mean[:, None], 0.0)
+    size = float(np.sqrt(np.mean(S**2))) or 1.0
+    return np.where(present, S / size, -np.inf), size
 
 
 def _combined(
@@ -214,7 +221,9 @@ def _combined(
     """Return the sum of some candidates with their coefficients."""
     read, n = [c for c in candidates if c.is_filter], len(filters.scales)
     place = [filters.pairs.index((c.n_modes, c.eta)) for c in read]
-    heaviest = int(np.argmax(np.bincount(place, [c.weight * c.lifted for c in read], n)))
+    lifted = any(c.lifted for c in read)
+    own = [c.weight * (c.lifted or not lifted) for c in read]
+    heaviest = int(np.argmax(np.bincount(place, own, n)))
     if not problem.has_choice:  # one model, as it stands
         nothing = np.zeros(problem.n_classes)
         return Combination(np.ones(1), 0.0, nothing, np.empty(0), heaviest)

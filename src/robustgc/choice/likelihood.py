@@ -11,11 +11,12 @@ The **ensemble** has a fuller one, by which labels are judged and probabilities 
 - the true class is c with ``q_ic = (1 - delta) p_ic + delta / K``: some nodes are not like their
   surroundings, however sure these are. The labels cannot tell them from wrong ones, so that their
   share is taken in proportion to eps;
-- with probability ``1 - eps`` it is given; else another class g is, with the probability
-  ``rho q_ig / (1 - q_ic) + (1 - rho) / (K - 1)``: most mistakes are made where classes are hard to
-  tell apart, as the values themselves confuse them; the others are even.
+- a label is wrong with ``eps (1 - rho + rho h_ic)``, h_ic being ``1 - q_ic`` relative to its mean:
+  some mistakes are made anywhere, some where the classes are hard to tell apart;
+- a mistake of the second kind gives class g with ``q_ig / (1 - q_ic)``, as the values themselves
+  confuse them. One of the first kind does so with the probability alpha; else all are alike.
 
-tau and eps are not chosen but integrated over grids.
+tau, eps and alpha are not chosen but integrated over grids.
 """
 
 from dataclasses import dataclass
@@ -28,12 +29,13 @@ from robustgc.weights import Array
 
 # docs/choice.md says where each comes from, and what happens at half and at double of it.
 POWER = 0.25  # of a likelihood: neighbouring labels are not independent witnesses
-ATYPICAL = 0.15  # delta relative to eps: of labels that all contradict, one in seven is right
-CONFUSABLE = 0.8  # rho
+ATYPICAL = 0.25  # delta relative to eps: of labels that all contradict, one in five is right
+HARD = 0.2  # rho
 _TAUS, _NOISE = (1.0, 2.0, 4.0, 8.0), (0.05, 0.2, 0.4)  # grids of a candidate
 _ENSEMBLE_TAUS = (2.0, 4.0, 8.0, 16.0, 32.0)
 _ENSEMBLE_NOISE = (0.05, 0.15, 0.25, 0.35, 0.45, 0.55)
-_ENSEMBLE_POWER = 0.15  # lower: tau and eps are few, and must not be told too finely
+_CONFUSED = (0.0, 0.9)  # alpha
+_EASIEST = 0.05  # mean of 1 - q at least: where all is clear no label is ten times as hard
 TYPICAL_SHARE = 1 - ATYPICAL  # of nodes without a label, where eps plays no part
 _EMPTY = 1e-9  # of the heaviest class: a class of less mass has no label left
 
@@ -110,7 +112,7 @@ class NoiseModel:
 
 
 def fit_ensemble_noise(S: Array, codes: NDArray[np.int64]) -> NoiseModel:
-    """Integrate over tau and eps; S has the shape (labels, K) and unit size."""
+    """Integrate over tau, eps and alpha; S has the shape (labels, K) and unit size."""
     rows, K = np.arange(len(codes)), S.shape[1]
     log_weights, posteriors, classes = [], [], []
     for tau in _ENSEMBLE_TAUS:
@@ -118,35 +120,41 @@ def fit_ensemble_noise(S: Array, codes: NDArray[np.int64]) -> NoiseModel:
         for eps in _ENSEMBLE_NOISE:
             delta = ATYPICAL * eps
             q = (1 - delta) * p + delta / K
-            given = q[rows, codes]
-            elsewhere = q.copy()  # where the true class is not the given one
-            elsewhere[rows, codes] = 0.0
-            mistaken = CONFUSABLE * given * (elsewhere / (1 - elsewhere)).sum(axis=1)
-            mistaken += (1 - CONFUSABLE) / (K - 1) * elsewhere.sum(axis=1)
+            given, unsure = q[rows, codes], np.sum(q - q**2) / max(1, len(q))
+            hardness = np.minimum((1 - q) / max(unsure, _EASIEST), 1 / eps)
+            right = given * (1 - eps * (1 - HARD + HARD * hardness[rows, codes]))
+            confused = q / (1 - q) * given[:, None]  # true class c, and what confuses it gives g
+            confused[rows, codes] = 0.0
+            hard, any_, even = (confused * hardness).sum(1), confused.sum(1), (1 - given) / (K - 1)
+            for alpha in _CONFUSED:
+                mistaken = HARD * hard + (1 - HARD) * (alpha * any_ + (1 - alpha) * even)
+                likelihood = right + eps * mistaken
+                log_weights.append(POWER * np.log(likelihood).sum())
+                posteriors.append(right / likelihood)
             classes.append(q)
-            right = (1 - eps) * given
-            likelihood = right + eps * mistaken
-            log_weights.append(_ENSEMBLE_POWER * np.log(likelihood).sum())
-            posteriors.append(right / likelihood)
     weights = np.exp(np.array(log_weights) - max(log_weights))
     weights /= weights.sum()
-    by_tau = weights.reshape(len(_ENSEMBLE_TAUS), -1)
+    by_pair = weights.reshape(-1, len(_CONFUSED)).sum(axis=1)
+    by_tau = by_pair.reshape(len(_ENSEMBLE_TAUS), -1)
     return NoiseModel(
         weights @ np.array(posteriors),
-        np.tensordot(weights, np.array(classes), axes=1),
+        np.tensordot(by_pair, np.array(classes), axes=1),
         float(np.exp(by_tau.sum(axis=1) @ np.log(_ENSEMBLE_TAUS))),
         float(by_tau.sum(axis=0) @ np.array(_ENSEMBLE_NOISE)),
     )
 
 
-def label_posterior(p: Array, codes: NDArray[np.int64], eps: float) -> Array:
+def label_posterior(
+    p: Array, codes: NDArray[np.int64], eps: float, judged: NDArray[np.bool_]
+) -> Array:
     """Return the probability that each given label is the true class, by Bayes, shape (labels,).
 
     ``(1 - eps + eps / K) p_i / ((1 - eps) p_i + eps / K)`` with ``p_i`` of the given class, from
-    the probabilities p (labels, K) that the other labels give the classes.
+    the probabilities p (labels, K) that the others give the classes; 1 - eps if they do not judge.
     """
     given, K = p[np.arange(len(codes)), codes], p.shape[1]
-    return np.asarray((1 - eps + eps / K) * given / ((1 - eps) * given + eps / K))
+    posterior = (1 - eps + eps / K) * given / ((1 - eps) * given + eps / K)
+    return np.asarray(np.where(judged, posterior, 1 - eps))
 
 
 def typical(p: Array) -> Array:
