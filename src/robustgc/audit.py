@@ -15,7 +15,8 @@ _EVIDENCE = 3  # labels that speak against one
 _NOT_JUDGED = "not judged"
 _PRINTED = 20  # rows of a table that is printed
 _WIDE = (8, 12, 12, 9, 8, 0)  # least widths of its columns
-_EXPLAINED = 2**22  # values of the columns that evidence may take where it takes a solve
+# By time and memory, where evidence takes a solve: values of its columns, and of those labels.
+_EXPLAINED, _KEPT = 2**22, 2**19
 
 
 @dataclass(frozen=True)
@@ -268,7 +269,9 @@ def _evidence(fit: ComponentFit) -> dict[int, NDArray[Any]]:
     ensemble, problem, filters = fit.ensemble, fit.problem, fit.label_filters
     posterior, weights = ensemble.label_posterior, fit.column_weights
     doubted = np.argsort(posterior, kind="stable")
-    limit = len(doubted) if filters.kernel is not None else max(10, _EXPLAINED // problem.graph.n)
+    limit = len(doubted)
+    if filters.kernel is None:
+        limit = max(10, min(_EXPLAINED // problem.graph.n, _KEPT // limit))
     doubted = doubted[ensemble.judged[doubted] & (posterior[doubted] < 0.9)][:limit]
     if doubted.size == 0:
         return {}

@@ -18,9 +18,42 @@ _MOST_LABELS = 500  # up to which the kernel between all labels may be computed
 _WORK = 6e6  # entries and values of a product with a column per label, up to which it is
 _PROBES = (32, 64)  # columns for the diagonal of the kernel: with few labels, and with many
 _MANY_LABELS = 300  # if they are more than a hundredth of the nodes as well
-_INFLUENCE_TOL = 0.03  # of what labels mean to each other, which is only ranked
+_NEAR_TOL = 0.1  # of what labels mean to each other, which is only ranked
 _ROUNDING = 1e-5  # of single precision, with what a recurrence adds
 _SEED = 20180523
+
+
+class _NearRows:
+    """Rows of some kernels between labelled nodes: what a report has needed is there for the next.
+
+    Attributes
+    ----------
+    of, labels : ndarray of int
+        The nodes of the rows and of the columns, in the order in which they came.
+    values : ndarray, shape (filters, len(of), len(labels))
+    """
+
+    def __init__(self, count: int, of: NDArray[Any], labels: NDArray[Any]) -> None:
+        self.of, self.labels = of, labels
+        self.values = np.empty((count, len(of), len(labels)), dtype=np.float32)
+
+    def add(self, nodes: NDArray[Any], values: Array, axis: int) -> None:
+        """Add rows (axis 1) or columns (axis 2)."""
+        self.values = np.concatenate([self.values, values.astype(np.float32)], axis=axis)
+        if axis == 1:
+            self.of = np.concatenate([self.of, nodes])
+        else:
+            self.labels = np.concatenate([self.labels, nodes])
+
+    def at(self, of: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.float32]:
+        """Return the values at some rows and columns, (filters, of, labels)."""
+        (i, j) = (_places(*pair) for pair in ((self.of, of), (self.labels, labels)))
+        return np.asarray(self.values[:, i[:, None], j])
+
+
+def _places(known: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
+    order = np.argsort(known)
+    return np.asarray(order[np.searchsorted(known, wanted, sorter=order)])
 
 
 class LabelFilters:
@@ -70,6 +103,10 @@ class LabelFilters:
         # Off the modes: the label columns that came first, the answers to them, the diagonal.
         self._first: tuple[Array, Array, Array] | None = None
         self._earlier = earlier if earlier is not None and earlier._first is not None else None
+        nobody = np.array([], dtype=np.int64)
+        self._near: _NearRows = (
+            _NearRows(len(self.etas), nobody, nodes) if earlier is None else earlier._near
+        )
         work = 0.0 if filters.complete else m * (self._graph.entries + 8.0 * self._graph.n)
         few = m <= _PROBES[0] or (m <= _MOST_LABELS and work <= _WORK)
         if earlier is not None and earlier.kernel is not None:
@@ -117,22 +154,37 @@ class LabelFilters:
     def influence(self, weights: Array, rows: NDArray[Any]) -> Array:
         """Return some rows of a weighted sum of the kernels between labels, ``K_ii`` set to 0.
 
-        Without the kernel they have one digit or two: enough to rank what speaks for a class.
+        Without the kernel they have one digit or two: enough to rank what speaks for a class. Rows
+        that were computed once are kept, for labels to come as well.
         The weights have the shape (filters,), the result (rows, labels).
         """
         if self.kernel is not None:
             found = np.tensordot(weights, self.kernel[:, rows], axes=1)
         else:
-            columns = self._graph.placed(self.nodes[rows], np.eye(len(rows)))
-            mix = (weights * self.scales)[None]
-            tol = max(self._tol, _INFLUENCE_TOL)
-            found = self.filters.rows(self.nodes, columns, tol, mix)[0].T
+            found = (self.V[rows] * (weights @ self.mode_weights)) @ self.V.T
+            if not self.filters.complete:
+                found += np.tensordot(weights, self._near_rows(self.nodes[rows]), axes=1)
         found[np.arange(len(rows)), rows] = 0.0
         return np.asarray(found)
 
-    def _off_modes(self, nodes: NDArray[Any], columns: Array, at: NDArray[Any]) -> Array:
+    def _near_rows(self, of: NDArray[Any]) -> NDArray[np.float32]:
+        """Return rows of the kernels off the modes, to a digit or two: (filters, of, labels)."""
+        kept = self._near
+        if new := len(labels := np.setdiff1d(self.nodes, kept.labels)):
+            # Kernels are symmetric: rows at new labels are columns of these.
+            rows = self._off_modes(labels, np.eye(new), kept.of, near=True)
+            kept.add(labels, rows, axis=2)
+        if new := len(doubted := np.setdiff1d(of, kept.of)):
+            columns = self._off_modes(doubted, np.eye(new), kept.labels, near=True)
+            kept.add(doubted, columns.transpose(0, 2, 1), axis=1)
+        return kept.at(of, self.nodes)
+
+    def _off_modes(
+        self, nodes: NDArray[Any], columns: Array, at: NDArray[Any], *, near: bool = False
+    ) -> Array:
         """Return the part off the modes of columns over some nodes, at other nodes."""
-        rest = self.filters.rest(at, self._graph.placed(nodes, columns), self._tol)
+        tol = max(self._tol, _NEAR_TOL) if near else self._tol
+        rest = self.filters.rest(at, self._graph.placed(nodes, columns), tol, near=near)
         return np.asarray(rest * self.scales[:, None, None])
 
     def _columns(self, nodes: NDArray[Any], at: NDArray[Any]) -> Array:
@@ -146,6 +198,8 @@ class LabelFilters:
 
     def _changed(self, before: NDArray[Any], kernel: Array) -> Array:
         """Return the kernel between the labels from that of earlier ones: new columns only."""
+        if np.array_equal(before, self.nodes):
+            return kernel
         new = np.setdiff1d(self.nodes, before)
         known = np.flatnonzero(np.isin(self.nodes, before))
         place = np.searchsorted(before, self.nodes[known])

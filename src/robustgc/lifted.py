@@ -35,7 +35,7 @@ _AFFORDABLE = 4e6  # values of the modes that multigrid looks for, to weigh cand
 _CLOSE = 1e-2  # of what is put right in an answer where that takes no solve for every mode
 _NEAR = 12  # degree of those by which witnesses are found, which are near
 LOOSE = 96  # degree of the polynomials by which candidates are weighed, at most
-_WORK = 1e10  # entries and values that these may touch: some seconds
+_WORK = 5e9  # entries and values that these may touch: a second or two
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Modes:
     @property
     def next_value(self) -> float:
         """A lower bound on the eigenvalues off these modes."""
-        return max(self.beyond, float(self.values[-1]))
+        return float(max(self.beyond, *self.values[-1:].tolist(), 0.0))
 
 
 def find_modes(
@@ -226,7 +226,7 @@ class Filters:
     ) -> None:
         self.graph, self.modes, self._exact = graph, modes, exact
         self.n_modes, self.gammas = np.asarray(n_modes), np.asarray(gammas, dtype=float)
-        level = modes.values[self.n_modes - 1][:, None]
+        level = np.append(0.0, modes.values)[self.n_modes][:, None]  # 0 modes: ZhouGC's filter
         lifted = np.maximum(modes.values[None, :], level)
         self.weights = self.gammas[:, None] / (lifted - self.gammas[:, None])  # (models, Q)
         self.complete, self._options = len(modes.values) == graph.n - 1, options
@@ -252,32 +252,18 @@ class Filters:
         modes, watch = self.modes, self._options.watching("candidates")
         return Complement(self.graph, modes.vectors, modes.next_value, dtype, watch)
 
-    def rows(self, nodes: NDArray[Any], B: Array, tol: float, mix: Array) -> Array:
-        """Return sums of the models' answers to columns B at some nodes: (sums, nodes, columns).
+    def rest(self, nodes: NDArray[Any], B: Array, tol: float, *, near: bool = False) -> Array:
+        """Return every model's answer off the modes at some nodes: (models, nodes, columns).
 
-        Parameters
-        ----------
-        mix : ndarray, shape (sums, models)
+        What is `near` comes first: the degree is as low as witnesses of a label need it.
         """
-        V = self.modes.vectors
-        known, here = self.graph.inner(V, B), self.graph.at(V, nodes)
-        found = np.stack([here @ (w[:, None] * known) for w in mix @ self.weights])
-        if self.complete:
-            return found
-        gammas, shares = self._by_gamma(mix)
-        if self._exact:
-            return found + self._rest.rows(nodes, B, gammas, tol, shares)
-        return found + self._loose.rows(nodes, B, gammas, tol, shares, _NEAR)
-
-    def rest(self, nodes: NDArray[Any], B: Array, tol: float) -> Array:
-        """Return every model's answer off the modes at some nodes: (models, nodes, columns)."""
         gammas, where = np.unique(self.gammas, return_inverse=True)
         each = np.eye(len(gammas))
         if self._exact:
             rest = self._rest.rows(nodes, B, gammas, tol, each)
         else:
             step = B.shape[1] * (self.graph.entries + 8.0 * self.graph.n)
-            most = int(np.clip(_WORK / step, _NEAR, LOOSE))
+            most = _NEAR if near else int(np.clip(_WORK / step, _NEAR, LOOSE))
             rest = self._loose.rows(nodes, B, gammas, tol, each, most)
         return np.asarray(self.gammas[:, None, None] * rest[where])
 
@@ -366,7 +352,7 @@ class Filters:
             gamma, q, x = float(self.gammas[k]), int(self.n_modes[k]), f / row[k]
             V, values = self.modes.vectors[:, :q], self.modes.values[:q]
             rest = L(x)
-            rest += V @ ((values[-1] - values)[:, None] * self.graph.inner(V, x))
+            rest += V @ ((values[-1:] - values)[:, None] * self.graph.inner(V, x))
             rest /= gamma
             rest -= x
             rest -= b
