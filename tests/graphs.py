@@ -98,9 +98,13 @@ def block_labels(n, count, rng):
     return y
 
 
-def largest_piece(W):
+def nodes_of_largest_piece(W):
     _, number = connected_components(W, directed=False)
-    keep = np.flatnonzero(number == np.bincount(number).argmax())
+    return np.flatnonzero(number == np.bincount(number).argmax())
+
+
+def largest_piece(W):
+    keep = nodes_of_largest_piece(W)
     return sp.csr_array(W[keep][:, keep])
 
 

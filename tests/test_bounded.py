@@ -1,13 +1,16 @@
 """Answers that take seconds where the first modes cannot be had to many digits."""
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 import graphs
 from robustgc import Graph, RobustGC, bounded, cycles, multigrid, refined, task
 from robustgc.complement import Complement
-from robustgc.lifted import WORST
+from robustgc.engines import Options
+from robustgc.lifted import WORST, Filters
 from robustgc.outcome import NotConvergedError
+from robustgc.saving.model import load, save
 from solving import relative
 from test_hard_graphs import wheel
 
@@ -26,32 +29,65 @@ def test_a_wheel_of_any_size_is_answered_by_the_ensemble():
     assert clf.residual_ < WORST
 
 
-def test_without_modes_a_large_graph_is_answered_by_a_smooth_filter(monkeypatch):
-    def fail(*args):
-        raise NotConvergedError("no modes")
+@pytest.fixture
+def fitted_without_modes(monkeypatch):
+    """A fit of a graph whose modes cannot be had, as of a large graph."""
+    fit = task.fit_component
 
-    monkeypatch.setattr(task, "fit_component", fail)
+    def without(problem, options, without_modes=None):
+        if without_modes is None:
+            raise NotConvergedError("no modes")
+        return fit(problem, options, without_modes)
+
+    monkeypatch.setattr(task, "fit_component", without)
     monkeypatch.setattr(task, "MEDIUM", 1_000)
     rng = np.random.default_rng(82)
-    W = graphs.largest_piece(graphs.block_model(rng, 2_000))
-    n = W.shape[0]
-    clf = RobustGC(affinity="precomputed").fit(W, labelled(rng, n))
+    whole, classes = graphs.block_model(rng, 2_000), np.arange(2_000) // 1_000
+    kept = graphs.nodes_of_largest_piece(whole)
+    W, classes = whole[kept][:, kept], classes[kept]
+    y = np.full(len(classes), -1)
+    given = rng.choice(len(classes), 60, replace=False)
+    y[given] = classes[given]
+    y[given[:6]] = 1 - y[given[:6]]
+    return RobustGC(affinity="precomputed").fit(W, y), W, classes, given
+
+
+def test_without_modes_a_large_graph_is_answered_by_smooth_filters(fitted_without_modes):
+    clf, W, classes, given = fitted_without_modes
     assert [attempt.solver for attempt in clf.history_] == ["ensemble", "bounded"]
     assert clf.residual_ < 2e-3
     assert np.isfinite(clf.condition_bound_)
     assert clf.gamma_ < 0
     assert len(clf.predict(W[:5])) == 5
+    assert np.mean(clf.transduction_ == classes) > 0.9
 
 
-def test_the_smooth_filter_is_zhougc():
+def test_without_modes_wrong_labels_are_told_and_labels_may_change(fitted_without_modes, tmp_path):
+    clf, W, classes, given = fitted_without_modes
+    issues = clf.label_issues()
+    wrong = {int(node) for node, given in zip(issues.node[:6], issues.given[:6], strict=True)}
+    assert len(wrong & set(given[:6].tolist())) >= 4
+    assert not np.isin(clf.suggest_queries(3), given).any()
+    clf.update({int(node): classes[node] for node in given[:6]})
+    after = clf.label_issues()
+    assert after.n_wrong < issues.n_wrong
+    save(clf, tmp_path / "model")
+    assert (load(tmp_path / "model").estimator.predict(W[:5]) == clf.predict(W[:5])).all()
+
+
+def test_smooth_filters_are_zhougc():
     rng = np.random.default_rng(83)
     W = graphs.largest_piece(graphs.block_model(rng, 800))
     graph, Y = Graph(W), rng.standard_normal((W.shape[0], 2))
-    outcome = bounded.solved(graph, Y, "float64")
-    g, L = -outcome.gammas[0], graph.laplacian().toarray()
-    exact = g * np.linalg.solve(L + g * np.eye(graph.n), graph.P0(Y))
-    assert relative(outcome.solutions[0].f, exact) < 2e-3
-    assert outcome.lambda_1 >= np.linalg.eigvalsh(L)[1] - 1e-9
+    found = bounded.diffusions(graph, Y, "float64")
+    L, none = graph.laplacian().toarray(), np.zeros(len(found.gammas), dtype=int)
+    filters = Filters(graph, found.modes, none, found.gammas, Options(), exact=False)
+    answers, residual, _ = filters.answer(Y, np.eye(len(none)), bounded.TOL)
+    assert residual < 2e-3
+    for answer, gamma in zip(answers, found.gammas, strict=True):
+        exact = gamma * np.linalg.solve(L - gamma * np.eye(graph.n), graph.P0(Y))
+        assert relative(answer, exact) < 2e-3
+    assert found.limit >= np.linalg.eigvalsh(L)[1] - 1e-9
 
 
 def test_single_precision_is_refined_to_the_residual_that_double_precision_measures():

@@ -1,40 +1,64 @@
-"""An answer where neither modes nor lambda_1 can be had in seconds: ZhouGC's filter.
+"""ZhouGC's filters where neither modes nor lambda_1 can be had in seconds.
 
 ``g / (lambda + g)`` needs no eigenvalue, and a polynomial of bounded degree is all of it. The
-smaller g is, the farther labels reach: it is as small as the degree allows.
+smaller g is, the farther labels reach: the least one is as small as the degree allows.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from robustgc.block_lanczos import Space, first_block
 from robustgc.complement import LIMIT, Complement
 from robustgc.graph import Graph
-from robustgc.outcome import Outcome, Solution, Watch, nobody
+from robustgc.lifted import Modes
+from robustgc.outcome import Watch, nobody
 from robustgc.weights import Array
 
-_PRODUCTS = 40  # to estimate lambda_1, always from above
+_PRODUCTS = 20  # to estimate lambda_1, always from above
 _NEAREST = 0.2  # the largest g: about ten steps of a walk
-_TOL = 5e-4
+TOL = 5e-4
 _WORK = 1e10  # entries and values that a polynomial may touch: some seconds
 _ROUNDING = 64  # units of it, below which no eigenvalue is told from 0
 _LEAST = 50  # its degree, at least
 
 
-def solved(graph: Graph, Y: Array, dtype: str, watch: Watch = nobody) -> Outcome:
-    """Answer with ``gamma = -g``, and an upper bound in place of lambda_1."""
+@dataclass(frozen=True)
+class Diffusions:
+    """Filters ``g / (lambda + g)`` that a bounded number of products answers.
+
+    Attributes
+    ----------
+    modes : Modes
+        Without any; its note tells what these filters are.
+    limit : float
+        An upper bound on lambda_1.
+    gammas : ndarray
+        ``-g``, the smallest g first.
+    """
+
+    modes: Modes
+    limit: float
+    gammas: Array
+
+
+def diffusions(graph: Graph, Y: Array, dtype: str, watch: Watch = nobody) -> Diffusions:
+    """Return the filters that reach farthest and nearest, and one between them."""
     limit, rest = _first_value(graph, Y, dtype)
     step = max(Y.shape[1], 1) * (graph.entries + 8.0 * graph.n)
     most = int(np.clip(_WORK / step, _LEAST, LIMIT))
-    off, g = Complement(graph, np.empty((graph.rows, 0)), 0.0, dtype, watch), _NEAREST
-    while g > limit and off.degree(np.array([-g / 2]), _TOL) <= most:
+    none = np.empty((graph.rows, 0))
+    off, g = Complement(graph, none, 0.0, dtype, watch), _NEAREST
+    while g > limit and off.degree(np.array([-g / 2]), TOL) <= most:
         g /= 2
-    f, residual, steps = off.mixed(Y, np.array([-g]), np.array([[g]]), _TOL)
-    note = f"ZhouGC with gamma {g:.1e}, {steps} products; lambda_1 at most {limit:.1e}"
-    return Outcome(limit, rest, [-g], [Solution(f[0], residual, steps)], note)
+    gammas = -np.unique(np.geomspace(g, _NEAREST, 3))
+    degree = off.degree(gammas, TOL)
+    note = f"ZhouGC with gamma {g:.1e}, {degree} products; lambda_1 at most {limit:.1e}"
+    return Diffusions(Modes(np.empty(0), none, rest, "bounded", note), limit, gammas)
 
 
 def _first_value(graph: Graph, Y: Array, dtype: str) -> tuple[float, float]:
-    """Return a Ritz value, and its residual beside it."""
+    """Return a Ritz value, and its residual relative to it."""
     space = Space(graph, first_block(graph, Y), 1, dtype)
     while space.products < _PRODUCTS and not space.exhausted:
         space.extend()

@@ -103,7 +103,8 @@ class Complement:
         degree = self.degree(gammas, tol)
         stored = self.graph.spread is None and not isinstance(self.graph._whole, Operator)
         cheap = degree > _FEW and factors.fill_little(self.graph)
-        if (cheap or degree > LIMIT) and (
+        # From 0 on nothing is off the modes: multigrid would need them.
+        if (self.beyond > 0 and (cheap or degree > LIMIT)) and (
             multigrid.possible(self.graph) or (stored and degree > _MOST)
         ):
             found, residual, steps = self._by_multigrid(self._numbering.to(B), gammas, tol, mix)

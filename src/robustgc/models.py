@@ -245,8 +245,11 @@ def condition_bound(graph: Graph, gamma: float, *, positive_semidefinite: bool =
 
 
 def bound(limit: float, gamma: float, *, positive_semidefinite: bool) -> float:
-    """Return `condition_bound` for a known lambda_1."""
-    gamma = check_gamma(gamma, limit)
+    """Return `condition_bound` for a known lambda_1; with a gamma below 0 the limit is not used."""
+    if gamma < 0:  # ZhouGC's sign
+        limit = 0.0
+    else:
+        gamma = check_gamma(gamma, limit)
     return ((1.0 if positive_semidefinite else 2.0) - gamma) / (limit - gamma)
 
 

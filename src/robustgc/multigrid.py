@@ -37,6 +37,7 @@ _AHEAD = 100.0  # times the residual asked for that a mode may have halfway, to 
 _SINGLE = 1e-5  # tolerance from which single precision is tried first
 USEFUL = 0.1  # residual of an answer by which nodes may be told apart
 _ROUGH = 16.0  # times the residual asked for that a mode may have where patience is over
+_PATIENT = 30_000  # nodes up to which steps take little time
 _PATIENCE = 5e6  # steps times nodes: some seconds
 _LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
 
@@ -188,7 +189,7 @@ def _lobpcg(
     X = np.column_stack([_from_coarse(cycle, count), rng.standard_normal((graph.n, 1))])
     X, image, values = rotated(L, orthonormal(graph, X))
     change = np.empty((graph.n, 0))
-    best, strict = np.inf, needed == count
+    best, strict, enough = np.inf, needed == count, needed
     limit = _STEPS if strict else int(np.clip(_PATIENCE / graph.n, 2 * _ENOUGH, _STEPS))
     for step in range(_STEPS):
         R = image - X * values
@@ -209,7 +210,10 @@ def _lobpcg(
                 break
             return values[:1], X[:, :1], float(sizes[0]), step
         if needed < count and step == _ENOUGH // 2:  # those that crowd only cost time
-            count = min(count, max(2, _leading(sizes <= _AHEAD * pair) + 1))
+            ahead = _leading(sizes <= _AHEAD * pair)
+            if 2 * ahead < enough and enough > 1 and graph.n > _PATIENT:
+                break  # fewer than classes need: filters that need none say as much, and sooner
+            count = min(count, max(2, ahead + 1))
             needed, k = min(needed, count - 1), count + 1
             X, image, values, R, change = (
                 X[:, :k],

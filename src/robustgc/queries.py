@@ -82,7 +82,7 @@ class _Places:
         graph, modes = piece.graph, None if piece.fit is None else piece.fit.modes
         self._X: Array = np.zeros((graph.n, 0))
         self._C: Array = np.zeros((0, 0))
-        if modes is None:
+        if modes is None or not len(modes.values):
             return
         K = piece.problem.n_classes
         values, V = modes.values[: _MODES * K], modes.vectors[:, : _MODES * K]

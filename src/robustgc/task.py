@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import bounded
 from robustgc.asked import Model
 from robustgc.audit import LabelIssues, component_issues, label_issues
+from robustgc.bounded import diffusions
 from robustgc.choice.fit import ComponentFit, fit_component, weigh
 from robustgc.complement import Complement
 from robustgc.cost import ENSEMBLE, refuse_if_too_large
@@ -107,11 +107,8 @@ class Task:
             refuse_if_too_large(graph, ENSEMBLE * problem.n_classes, precision(graph, options)[0])
             piece = self._by_ensemble(problem, Y, psd, options, before)
         tol = precision(graph, options)[1]
-        # Modes to choose from are known to some digits only, and so are those of large graphs;
-        # a bounded answer, with a gamma below 0, has no more.
-        exact = graph.n <= (SMALL if problem.has_choice else MEDIUM)
-        if piece.fit is None:
-            exact = piece.certificate.gamma > 0
+        # Modes to choose from are known to some digits only, and so are those of large graphs.
+        exact = piece.fit is None or graph.n <= (SMALL if problem.has_choice else MEDIUM)
         reported(piece.solution, tol if exact or options.tol is not None else max(tol, WORST))
         return piece
 
@@ -181,55 +178,67 @@ class Task:
     def _by_ensemble(
         self, problem: Problem, Y: Array, psd: bool, options: Options, before: Piece | None
     ) -> Piece:
-        start, size = time.perf_counter(), f"{problem.graph.n} nodes"
+        start, tried = time.perf_counter(), tuple[Attempt, ...]()
+        reason = f"{problem.graph.n} nodes"
         old = before.fit if before is not None else None
         if old is not None and np.array_equal(old.problem.classes, problem.classes):
             fit, reason = old.with_labels(problem), "changed labels: only the difference"
         else:
             try:
-                fit, reason = fit_component(problem, options), size
+                fit = fit_component(problem, options)
             except NotConvergedError as failure:
                 if not problem.has_choice or self.model.n_modes not in (None, 1):
                     raise
-                tried = Attempt("ensemble", size, str(failure), _since(start))
-                piece = self._without_modes(problem, Y, psd, options)
-                known = replace(piece.certificate, history=(tried, *piece.certificate.history))
-                return replace(piece, certificate=known, Y=None)
+                tried = (Attempt("ensemble", reason, str(failure), _since(start)),)
+                if self._needs_lambda_1(problem.graph, options):
+                    piece = self._by_the_paper(
+                        problem, Y, psd, options, None, self.model.eta or 0.9
+                    )
+                    history = (*tried, *piece.certificate.history)
+                    return replace(
+                        piece, certificate=replace(piece.certificate, history=history), Y=None
+                    )
+                start, reason = time.perf_counter(), "no modes"
+                fit = _without_modes(problem, options)
         f = spread(fit.f, problem.classes, Y.shape[1])
-        tried = Attempt(fit.modes.engine, reason, fit.modes.note, _since(start))
+        last = Attempt(fit.modes.engine, reason, fit.modes.note, _since(start))
         solution = Solution(f, fit.residual, fit.n_iter)
-        return Piece(problem, solution, certify(fit, psd, (tried,)), fit)
+        return Piece(problem, solution, certify(fit, psd, (*tried, last)), fit)
 
-    def _without_modes(self, problem: Problem, Y: Array, psd: bool, options: Options) -> Piece:
-        """Answer by the paper's model: its engines need no more than lambda_1.
+    def _needs_lambda_1(self, graph: Graph, options: Options) -> bool:
+        """Whether it is the paper's model that answers where an ensemble cannot.
 
-        On large graphs they may take minutes for it. Where nothing was asked for but an answer,
-        that is ZhouGC's, which needs none.
+        On large graphs it may take minutes to find lambda_1. Where nothing was asked for but an
+        answer, there are filters that need none.
         """
-        graph = problem.graph
         asked = self.model.eta is not None or options.tol is not None or options.solver != "auto"
-        if asked or graph.n <= MEDIUM or graph.spread is not None:
-            return self._by_the_paper(problem, Y, psd, options, None, self.model.eta or 0.9)
-        start, dtype = time.perf_counter(), precision(graph, options)[0]
-        Y = Y * graph.placed(problem.nodes, problem.sample_weight)[:, None]
-        outcome = bounded.solved(graph, Y, dtype, options.watching("bounded"))
-        tried = Attempt("bounded", "no modes, no lambda_1", outcome.note, _since(start))
-        certificate = _of_the_paper(graph, outcome, psd, (tried,))
-        return Piece(problem, outcome.solutions[0], certificate)
+        return asked or graph.n <= MEDIUM or graph.spread is not None
 
     def fit(self, piece: Piece, options: Options) -> ComponentFit:
         """Return the fit of a component whose candidates were weighed by its labels."""
-        if piece.fit is None:
+        if piece.fit is not None:
+            return piece.fit if piece.fit.is_weighed else weigh(piece.problem, options, piece.fit)
+        try:
             return fit_component(piece.problem, options)
-        return piece.fit if piece.fit.is_weighed else weigh(piece.problem, options, piece.fit)
+        except NotConvergedError:
+            if not piece.problem.has_choice or piece.graph.spread is not None:
+                raise
+            return _without_modes(piece.problem, options)
+
+
+def _without_modes(problem: Problem, options: Options) -> ComponentFit:
+    """Weigh and answer by filters that need no modes."""
+    graph, Y = problem.graph, problem.columns(problem.sample_weight)
+    dtype = precision(graph, options)[0]
+    return fit_component(problem, options, diffusions(graph, Y, dtype, options.watching("bounded")))
 
 
 def _of_the_paper(
     graph: Graph, outcome: Outcome, psd: bool, history: tuple[Attempt, ...]
 ) -> Certificate:
-    """Return the evidence of one model; below 0 gamma is ZhouGC's, which needs no lambda_1."""
+    """Return the evidence of one model."""
     solution, gamma, limit = outcome.solutions[0], outcome.gammas[0], outcome.lambda_1
-    top, low = 1.0 if psd else 2.0, limit if gamma > 0 else 0.0
+    top = 1.0 if psd else 2.0
     return Certificate(
         graph.n,
         solution.residual,
@@ -237,7 +246,7 @@ def _of_the_paper(
         extension=gamma,
         lambda_1=limit,
         gamma=gamma,
-        condition_bound=(top - gamma) / (low - gamma),
+        condition_bound=(top - gamma) / (limit - gamma),
         eigen_residual=outcome.eigen_residual,
         history=history,
     )
@@ -260,20 +269,23 @@ def spread(f: Array, classes: NDArray[Any], columns: int) -> Array:
 
 def certify(fit: ComponentFit, psd: bool, history: tuple[Attempt, ...]) -> Certificate:
     """Return the evidence: that of the heaviest candidate where they differ."""
-    candidates = fit.ensemble.candidates
-    values = fit.modes.values
+    candidates, values = fit.ensemble.candidates, fit.modes.values
     lifted = [(c.weight, c.n_modes, c.eta) for c in candidates if c.lifted and c.eta]
-    _, n_modes, eta = max(lifted)
-    limit = float(values[n_modes - 1])
-    gamma = eta * limit
-    shares = sum(w for w, *_ in lifted)
-    mean = sum(w / shares * eta * float(values[q - 1]) for w, q, eta in lifted)
+    if lifted:
+        _, n_modes, eta = max(lifted)
+        limit, lambda_1 = float(values[n_modes - 1]), float(values[0])
+        gamma, shares = eta * limit, sum(w for w, *_ in lifted)
+        mean = sum(w / shares * eta * float(values[q - 1]) for w, q, eta in lifted)
+    else:  # ZhouGC's filters: any gamma below 0 is convex, whatever lambda_1
+        of_filters = fit.ensemble.combination.heaviest
+        gamma = mean = float(fit.label_filters.filters.gammas[of_filters])
+        limit = lambda_1 = gamma / float(fit.label_filters.etas[of_filters])
     return Certificate(
         fit.problem.graph.n,
         fit.residual,
         fit.n_iter,
         extension=mean,
-        lambda_1=float(values[0]),
+        lambda_1=lambda_1,
         gamma=gamma,
         condition_bound=bound(limit, gamma, positive_semidefinite=psd),
         eigen_residual=fit.modes.residual,

@@ -111,8 +111,10 @@ class Spectrum:
         reach = np.cumsum(count)
         full = np.minimum(1.0, reach / max(1, K - 1))
         gaps = np.clip(1 - ratio, 1e-9, 1.0) ** 3 * full**2
-        heard = min(1.0, float(reach[-1]) / max(1, min(K - 1, known)))
-        return cls(reach, CLEAREST * full * (gaps / gaps.sum()) ** 2, CLEAREST * (1 - heard))
+        heard = min(1.0, float(reach[-1:].sum()) / max(1, min(K - 1, known)))
+        return cls(
+            reach, CLEAREST * full * (gaps / max(gaps.sum(), 1e-300)) ** 2, CLEAREST * (1 - heard)
+        )
 
 
 def kernels(problem: Problem, modes: Modes, spectrum: Spectrum) -> tuple[tuple[int, float], ...]:
@@ -154,14 +156,15 @@ def all_candidates(
     constant = CONSTANT * m / (m + K) * problem.other_components  # one label is no majority
     simple = np.array([min(1.0, max(1, K - 1) / q) if eta > 0 else 0.0 for q, eta in pairs])
     largest, regress = max(eta for _, eta in pairs), problem.model.eta is None
-    own = np.array([spectrum.clarity[q - 1] if eta == largest else 0.0 for q, eta in pairs])
-    many = np.array([regress and spectrum.reach[q - 1] > K - 0.5 for q, _ in pairs])
+    lifting = [(q, eta == largest) for q, eta in pairs]
+    own = np.array([spectrum.clarity[q - 1] if q and most else 0.0 for q, most in lifting])
+    many = np.array([regress and q and spectrum.reach[q - 1] > K - 0.5 for q, _ in pairs], bool)
     near = np.zeros(len(pairs))
     zhou = np.array([eta < 0 for _, eta in pairs])
     near[0] = spectrum.silence * zhou.any()  # nothing is given
     rest = 1 - own.sum() - near.sum()
     families = 1 + regress + zhou.any()
-    lifted = rest / families * simple / simple.sum()
+    lifted = rest / families * simple / max(simple.sum(), 1e-300)
     nearest, found = K > 2 or problem.other_components, []
     for centred in (True, False):
         weights = (rest / families * zhou + lifted) / 2 + own * ~many * (centred == nearest)

@@ -1,11 +1,11 @@
 """RobustGC on one connected graph with nothing to tune: modes, candidates, ensemble, answer."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from robustgc import parallel
+from robustgc.bounded import TOL, Diffusions
 from robustgc.choice import candidates
 from robustgc.choice.ensemble import Ensemble, weigh_candidates
 from robustgc.choice.ridges import Ridges
@@ -133,9 +133,11 @@ class ComponentFit:
         return np.array([known.get(label, label[2]) for label in problem.labels()])
 
 
-def fit_component(problem: Problem, options: Options) -> ComponentFit:
+def fit_component(
+    problem: Problem, options: Options, without_modes: Diffusions | None = None
+) -> ComponentFit:
     """Weigh the candidates, then answer for all nodes."""
-    fit = weigh(problem, options)
+    fit = weigh(problem, options, without_modes=without_modes)
     how, filters = fit.ensemble.combination, fit.label_filters.filters
     Y = problem.columns(fit.column_weights)
     alone = np.zeros(len(filters.gammas))  # the heaviest filter, of which a residual is measured
@@ -147,24 +149,45 @@ def fit_component(problem: Problem, options: Options) -> ComponentFit:
     return replace(fit, filter_sum=sums[0], residual=residual, n_iter=steps)._with_regressions()
 
 
-def weigh(problem: Problem, options: Options, before: ComponentFit | None = None) -> ComponentFit:
+def weigh(
+    problem: Problem,
+    options: Options,
+    before: ComponentFit | None = None,
+    without_modes: Diffusions | None = None,
+) -> ComponentFit:
     """Weigh the candidates by the labels, without an answer for all nodes.
 
-    An earlier fit of nearly the same labels lends its modes and kernels.
+    An earlier fit of nearly the same labels lends its modes and kernels. Without modes all kernels
+    are ZhouGC's.
     """
-    options = _weighing_options(problem, options)
-    tol, coarse = _tolerances(problem, options)
-    modes = _modes(problem, options) if before is None else before.modes
+    options, tol, coarse = _precision(problem, options)
+    graph, exact = problem.graph, not problem.has_choice
+    known, earlier = None, None
+    if before is not None:
+        modes, spectrum, known = before.modes, before.spectrum, before.label_filters
+        earlier = before.ensemble.candidates
+    elif without_modes is None:
+        Y, count = problem.columns(problem.sample_weight), candidates.wanted_modes(problem) + 1
+        modes = find_modes(graph, count, Y[:, 1:] - Y[:, :1], options, exact=exact)
+        spectrum = candidates.Spectrum.of(problem, modes)
+    else:
+        modes, tol = without_modes.modes, max(tol, TOL)
+        spectrum = candidates.Spectrum.of(problem, modes)
     with parallel.single_blas:
-        spectrum = candidates.Spectrum.of(problem, modes) if before is None else before.spectrum
-        pairs = candidates.kernels(problem, modes, spectrum)
-        known = None if before is None else before.label_filters
-        filters = _filters(problem, modes, pairs, options) if known is None else known.filters
+        if known is not None:
+            pairs, filters = tuple(known.pairs), known.filters
+        else:
+            if without_modes is None:
+                pairs = candidates.kernels(problem, modes, spectrum)
+                gammas = [eta * modes.values[q - 1] for q, eta in pairs]
+            else:
+                gammas = without_modes.gammas.tolist()
+                pairs = tuple((0, gamma / without_modes.limit) for gamma in gammas)
+            filters = Filters(graph, modes, [q for q, _ in pairs], gammas, options, exact=exact)
         etas = [eta for _, eta in pairs]
         label_filters = LabelFilters(filters, etas, problem.nodes, coarse, known)
         some = candidates.all_candidates(problem, pairs, spectrum)
         ridges = None if some[-1].is_filter else Ridges(problem, label_filters)
-        earlier = None if before is None else before.ensemble.candidates
         ensemble = weigh_candidates(problem, some, label_filters, ridges, earlier)
     weights, nothing = ensemble.label_weights * problem.sample_weight, np.empty((0, 0))
     return ComponentFit(
@@ -175,32 +198,15 @@ def weigh(problem: Problem, options: Options, before: ComponentFit | None = None
     )
 
 
-def _filters(
-    problem: Problem, modes: Modes, pairs: Sequence[tuple[int, float]], options: Options
-) -> Filters:
-    gammas = [eta * modes.values[q - 1] for q, eta in pairs]
-    exact = not problem.has_choice
-    return Filters(problem.graph, modes, [q for q, _ in pairs], gammas, options, exact=exact)
+def _precision(problem: Problem, options: Options) -> tuple[Options, float, float]:
+    """Return options with the precision that weights are worth, and two tolerances.
 
-
-def _modes(problem: Problem, options: Options) -> Modes:
-    """Return the modes that candidates may lift, and one more."""
-    Y, count = problem.columns(problem.sample_weight), candidates.wanted_modes(problem) + 1
-    exact = not problem.has_choice
-    return find_modes(problem.graph, count, Y[:, 1:] - Y[:, :1], options, exact=exact)
-
-
-def _weighing_options(problem: Problem, options: Options) -> Options:
-    """Return options with the precision that weights of candidates are worth."""
-    automatic = problem.has_choice and options.tol is None and options.dtype == "auto"
-    if automatic and problem.graph.n > _SINGLE:
-        return replace(options, dtype="float32")
-    return options
-
-
-def _tolerances(problem: Problem, options: Options) -> tuple[float, float]:
-    """Return the tolerances of the answer and of leave-one-out answers."""
-    graph, tol = problem.graph, precision(problem.graph, options)[1]
-    if problem.has_choice and options.tol is None and graph.n > SMALL:
-        tol = max(tol, _TOL[graph.n > _SINGLE])  # modes have no more digits
-    return tol, max(tol, _COARSE_TOL[not problem.has_choice])
+    These are of the answer, and of what it says without each label.
+    """
+    free = problem.has_choice and options.tol is None
+    if free and options.dtype == "auto" and problem.graph.n > _SINGLE:
+        options = replace(options, dtype="float32")
+    tol = precision(problem.graph, options)[1]
+    if free and problem.graph.n > SMALL:
+        tol = max(tol, _TOL[problem.graph.n > _SINGLE])  # modes have no more digits
+    return options, tol, max(tol, _COARSE_TOL[not problem.has_choice])

@@ -27,13 +27,13 @@ _RANGES = {
     "n_nodes": (1, 2**63, ""),
     "residual": (0, 1e300, ""),
     "n_iter": (0, 2**63, ""),
-    "extension": (0, 2.01, "or NaN"),
+    "extension": (-2.01, 2.01, "or NaN"),  # below 0: ZhouGC's, where no modes were found
     "lambda_1": (0, 2.01, "or NaN"),
-    "gamma": (0, 2.01, "or NaN"),
+    "gamma": (-2.01, 2.01, "or NaN"),
     "condition_bound": (0, _ENDLESS, "or NaN"),
     "eigen_residual": (0, _ENDLESS, "or NaN"),
     "seconds": (0, 1e300, ""),
-    "n_modes": (1, 2**63, ""),
+    "n_modes": (0, 2**63, ""),
     "eta": (-_ENDLESS, 1, ""),  # below 0: ZhouGC among the candidates
     "constant": (-1e300, 1e300, ""),
     "accuracy": (-1e-9, 1 + 1e-9, "or NaN"),
