@@ -53,7 +53,7 @@ def fitted_without_modes(monkeypatch):
 
 
 def test_without_modes_a_large_graph_is_answered_by_smooth_filters(fitted_without_modes):
-    clf, W, classes, given = fitted_without_modes
+    clf, W, classes, _given = fitted_without_modes
     assert [attempt.solver for attempt in clf.history_] == ["ensemble", "bounded"]
     assert clf.residual_ < 2e-3
     assert np.isfinite(clf.condition_bound_)
