@@ -39,13 +39,13 @@ RATES, LABELS, FACTORS, FIRST = (0, 20, 40), (5, 20), (0.5, 2.0), 8101
 CONSTANTS: dict[ModuleType, tuple[str, ...]] = {
     candidates: ("ETAS", "DIFFUSION", "RIDGES", "CONSTANT", "CLEAREST"),
     likelihood: (
-        *("POWER", "ATYPICAL", "CONFUSABLE", "_NOISE", "_ENSEMBLE_TAUS"),
-        *("_ENSEMBLE_NOISE", "_ENSEMBLE_POWER"),
+        *("POWER", "ATYPICAL", "HARD", "_NOISE", "_ENSEMBLE_TAUS"),
+        *("_ENSEMBLE_NOISE", "_CONFUSED", "_EASIEST"),
     ),
     ensemble: ("ROUNDS", "_DROPPED"),
     ridges: ("_LEAST_WEIGHT",),
 }
-PROBABILITIES = ("CLEAREST", "_NOISE", "_ENSEMBLE_NOISE", "ATYPICAL", "CONFUSABLE")
+PROBABILITIES = ("CLEAREST", "_NOISE", "_ENSEMBLE_NOISE", "ATYPICAL", "HARD", "_CONFUSED")
 PLACES = {name: [(module, name)] for module, names in CONSTANTS.items() for name in names}
 
 

@@ -287,9 +287,9 @@ class RobustGC(RankedClassifier):
         By default the probabilities are calibrated on the given labels, each left out: of answers
         with 0.8 about four in five are right. `python -m benchmarks.noise probabilities` prints
         the expected calibration error over 15 data sets and three kinds of wrong labels. Decision
-        values are log-odds then: what `softmax` makes of them, 0.1 of it shared by all classes
-        alike, since some nodes are not like their surroundings. With `eta` and `n_modes` given
-        values are scaled by their root mean square, and probabilities are a convenience only.
+        values are log-odds then: what `softmax` makes of them, an eighth of it shared by all
+        classes alike, since some nodes are not like their surroundings. With `eta` and `n_modes`
+        given values are scaled by their root mean square, and probabilities are a convenience only.
         """
         return super().predict_proba(X)
 

@@ -35,7 +35,7 @@ _AFFORDABLE = 4e6  # values of the modes that multigrid looks for, to weigh cand
 _CLOSE = 1e-2  # of what is put right in an answer where that takes no solve for every mode
 _NEAR = 12  # degree of those by which witnesses are found, which are near
 LOOSE = 96  # degree of the polynomials by which candidates are weighed, at most
-_WORK = 5e9  # entries and values that these may touch: a second or two
+_WORK = 1e10  # entries and values that these may touch: some seconds
 
 
 @dataclass(frozen=True)

@@ -36,24 +36,14 @@ class Combination:
     ``F = mean(m) ((K Y) / m - sqrt_degree t') + R`` with ``K = sum_k a_k K_k + b v0 v0'`` over the
     filters, and R the regressions. Where classes are not balanced all m are 1.
 
-    Attributes
-    ----------
-    filters : ndarray, shape (filters,)
-        ``a_k`` times the scale ``(1 - eta) / eta``, by which lifted modes have the weight 1.
-    constant : float
-        ``b``.
-    half_squared_means : ndarray, shape (K,)
-        ``t_c``: half of ``|mu_c|^2``, summed over the centred candidates with their coefficients.
-    regressions : ndarray, shape (regressions,)
-        Coefficients of the regressions.
-    heaviest : int
-        The lifted filter with the largest weight, all readings taken together.
+    `half_squared_means` are ``t_c = |mu_c|^2 / 2``, summed over the centred candidates with their
+    coefficients; `heaviest` is the lifted filter with the largest weight, all readings together.
     """
 
-    filters: Array
-    constant: float
-    half_squared_means: Array
-    regressions: Array
+    filters: Array  # a_k times the scale (1 - eta) / eta, by which lifted modes have the weight 1
+    constant: float  # b
+    half_squared_means: Array  # (K,)
+    regressions: Array  # coefficients, (regressions,)
     heaviest: int
 
 
@@ -188,26 +178,19 @@ def _judged_labels(
     each; decision values, of which there is only the sum, have the sharpness that fits that sum.
     """
     used = np.flatnonzero(coefficients)
-    present = np.isfinite(scores.values[used[0]])
+    present, silent = np.isfinite(scores.values[used[0]]), np.zeros(1)
     values = np.where(present, scores.values[used], 0.0)
-    S, size = _unit(np.tensordot((coefficients * scores.size)[used], values, axes=1), present)
-    sharpness = likelihood.fit_ensemble_noise(S[judged], codes[judged]).tau / size
-    p = np.maximum(scores.mean(lambda p, _: p), _LEAST_PROBABILITY)
-    S, _ = _unit(np.log(p), present)
+    total = np.tensordot((coefficients * scores.size)[used], values, axes=1)
+    S, size = likelihood.standardise(total[None], present, silent, balanced=False)
+    sharpness = likelihood.fit_ensemble_noise(S[0, judged], codes[judged]).tau / float(size[0])
+    log_p = np.log(np.maximum(scores.mean(lambda p, _: p), _LEAST_PROBABILITY))
+    S = likelihood.standardise(log_p[None], present, silent, balanced=False)[0][0]
     model = likelihood.fit_ensemble_noise(S[judged], codes[judged])
     posterior = np.full(len(codes), 1 - model.noise)
     posterior[judged] = model.label_posterior
     probabilities = likelihood.typical(softmax(model.tau * S, axis=1))
     probabilities[judged] = model.class_probabilities
     return np.clip(posterior, 0.0, 1.0), probabilities, sharpness
-
-
-def _unit(S: Array, present: NDArray[np.bool_]) -> tuple[Array, float]:
-    """Centre the classes that are present at every label; return S of unit size, and its size."""
-    mean = np.where(present, S, 0.0).sum(axis=1) / present.sum(axis=1)
-    S = np.where(present, S - mean[:, None], 0.0)
-    size = float(np.sqrt(np.mean(S**2))) or 1.0
-    return np.where(present, S / size, -np.inf), size
 
 
 def _combined(

@@ -10,7 +10,7 @@ The **ensemble** has a fuller one, by which labels are judged and probabilities 
 
 - the true class is c with ``q_ic = (1 - delta) p_ic + delta / K``: some nodes are not like their
   surroundings, however sure these are. The labels cannot tell them from wrong ones, so that their
-  share is taken in proportion to eps;
+  share is taken in proportion to eps, ``delta = 2 * 0.125 eps``;
 - a label is wrong with ``eps (1 - rho + rho h_ic)``, h_ic being ``1 - q_ic`` relative to its mean:
   some mistakes are made anywhere, some where the classes are hard to tell apart;
 - a mistake of the second kind gives class g with ``q_ig / (1 - q_ic)``, as the values themselves
@@ -29,14 +29,14 @@ from robustgc.weights import Array
 
 # docs/choice.md says where each comes from, and what happens at half and at double of it.
 POWER = 0.25  # of a likelihood: neighbouring labels are not independent witnesses
-ATYPICAL = 0.25  # delta relative to eps: of labels that all contradict, one in five is right
+ATYPICAL = 0.125  # of nodes are not like what is around them, whatever this is
 HARD = 0.2  # rho
 _TAUS, _NOISE = (1.0, 2.0, 4.0, 8.0), (0.05, 0.2, 0.4)  # grids of a candidate
 _ENSEMBLE_TAUS = (2.0, 4.0, 8.0, 16.0, 32.0)
 _ENSEMBLE_NOISE = (0.05, 0.15, 0.25, 0.35, 0.45, 0.55)
 _CONFUSED = (0.0, 0.9)  # alpha
 _EASIEST = 0.05  # mean of 1 - q at least: where all is clear no label is ten times as hard
-TYPICAL_SHARE = 1 - ATYPICAL  # of nodes without a label, where eps plays no part
+TYPICAL_SHARE = 1 - ATYPICAL  # of nodes without a label
 _EMPTY = 1e-9  # of the heaviest class: a class of less mass has no label left
 
 
@@ -91,24 +91,12 @@ def fit_noise_model(S: Array, codes: NDArray[np.int64]) -> tuple[Array, Array, A
 
 @dataclass(frozen=True)
 class NoiseModel:
-    """What the ensemble's leave-one-out values say of the labels, tau and eps integrated out.
+    """What the ensemble's leave-one-out values say of the labels, tau and eps integrated out."""
 
-    Attributes
-    ----------
-    label_posterior : ndarray, shape (labels,)
-        Probability that each given label is the true class.
-    class_probabilities : ndarray, shape (labels, K)
-        ``q_ic``, of the true class when the label is not seen.
-    tau : float
-        The posterior mean of log tau, as a factor of values of unit size.
-    noise : float
-        The posterior mean of eps.
-    """
-
-    label_posterior: Array
-    class_probabilities: Array
-    tau: float
-    noise: float
+    label_posterior: Array  # probability that each given label is the true class, (labels,)
+    class_probabilities: Array  # q_ic of the true class when the label is not seen, (labels, K)
+    tau: float  # posterior mean of log tau, as a factor of values of unit size
+    noise: float  # posterior mean of eps
 
 
 def fit_ensemble_noise(S: Array, codes: NDArray[np.int64]) -> NoiseModel:
@@ -118,7 +106,7 @@ def fit_ensemble_noise(S: Array, codes: NDArray[np.int64]) -> NoiseModel:
     for tau in _ENSEMBLE_TAUS:
         p = softmax(tau * S, axis=1)
         for eps in _ENSEMBLE_NOISE:
-            delta = ATYPICAL * eps
+            delta = 2 * ATYPICAL * eps
             q = (1 - delta) * p + delta / K
             given, unsure = q[rows, codes], np.sum(q - q**2) / max(1, len(q))
             hardness = np.minimum((1 - q) / max(unsure, _EASIEST), 1 / eps)
