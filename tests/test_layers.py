@@ -18,7 +18,7 @@ ORDER = [
     "solve", "ordering", "cycles", "refined", "multigrid", "numbering", "factors", "iterative",
     "spectrum",
     "dense", "direct", "engines", "cost", "progress", "ritz", "crowded", "block_lanczos",
-    "inverse_lanczos", "complement", "coupling", "bounded", "lifted", "lifted_model",
+    "inverse_lanczos", "complement", "coupling", "lifted", "bounded", "lifted_model",
     "label_filters", "kernel",
     "label_types", "missing", "labels", "changes",
     "models", "elimination", "dirichlet", "baseline_models", "resolvents", "extension", "points",

@@ -241,16 +241,15 @@ def condition_bound(graph: Graph, gamma: float, *, positive_semidefinite: bool =
     >>> condition_bound(Graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), 0.9)
     11.0
     """
-    return bound(lambda_1(graph), gamma, positive_semidefinite=positive_semidefinite)
+    limit = lambda_1(graph)
+    gamma = check_gamma(gamma, limit)
+    return bound(limit, gamma, positive_semidefinite=positive_semidefinite)
 
 
 def bound(limit: float, gamma: float, *, positive_semidefinite: bool) -> float:
-    """Return `condition_bound` for a known lambda_1; with a gamma below 0 the limit is not used."""
-    if gamma < 0:  # ZhouGC's sign
-        limit = 0.0
-    else:
-        gamma = check_gamma(gamma, limit)
-    return ((1.0 if positive_semidefinite else 2.0) - gamma) / (limit - gamma)
+    """Return `condition_bound` for a known lambda_1; with a gamma below 0, of ZhouGC's system."""
+    least = limit if gamma > 0 else 0.0
+    return ((1.0 if positive_semidefinite else 2.0) - gamma) / (least - gamma)
 
 
 def _label_columns(graph: Graph, y: ArrayLike) -> Array:

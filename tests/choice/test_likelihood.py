@@ -55,7 +55,7 @@ def by_the_formulas(S, codes):
     (m, K), found = S.shape, []
     grids = likelihood._ENSEMBLE_TAUS, likelihood._ENSEMBLE_NOISE, likelihood._CONFUSED
     for tau, eps, alpha in itertools.product(*grids):
-        delta = likelihood.ATYPICAL * eps
+        delta = 2 * likelihood.ATYPICAL * eps
         q = (1 - delta) * softmax(tau * S, axis=1) + delta / K
         given = given_for(q, eps, alpha)
         joint = np.array([q[i] * given[i, :, g] for i, g in enumerate(codes)])
