@@ -195,7 +195,8 @@ class Space:
         inner, U = self.graph.inner, self._U[:, : self._size]
         known = np.zeros((self._size, X.shape[1]))
         for first in (max(0, self._coupled), 0):
-            X = X - np.outer(self._v0, inner(self._v0, X))
+            if first == 0:  # what a product has of v0 is rounding
+                X -= np.outer(self._v0, inner(self._v0, X))
             part = inner(U[:, first:], X)
             X -= U[:, first:] @ part
             known[first:] += part

@@ -4,12 +4,14 @@ Eigenvectors of tiny eigenvalues are settled by a Rayleigh-Ritz step on differen
 (`Graph.dirichlet`), so that lambda_1 has relative accuracy even where it is far below rounding.
 """
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
 import scipy.linalg as sla
 
+from robustgc import parallel
 from robustgc.alerts import ResidualWarning, warn
 from robustgc.graph import KINDS, SMALL, Graph, per_graph
 from robustgc.iterative import FAILURES, inverse_iteration, lanczos
@@ -105,7 +107,9 @@ def _decomposed(graph: Graph, kind: str) -> Spectrum:
     M = L if isinstance(L, np.ndarray) else L.toarray()
     # Lift the trivial pair above all others instead of sorting it out afterwards: eigenvalues
     # near 0 would mix with it, and at 2 (bipartite graphs) they would with the usual 2 v0 v0'.
-    values, vectors = np.linalg.eigh(M + 1.5 * top * np.outer(u0, u0))
+    # On so few nodes threads gain nothing; beside another program they take ten times as long.
+    with parallel.single_blas if graph.n <= SMALL else nullcontext():
+        values, vectors = np.linalg.eigh(M + 1.5 * top * np.outer(u0, u0))
     return _assembled(graph, kind, values[:-1], vectors[:, :-1])
 
 
