@@ -191,7 +191,11 @@ class LabelFilters:
         """Return columns of the kernels for some nodes, at others: (filters, at, nodes)."""
         V, graph = self.filters.modes.vectors, self._graph
         here, there = graph.at(V, at), graph.at(V, nodes)
-        found = np.stack([(here * w) @ there.T for w in self.mode_weights])
+        if nodes is at and self.mode_weights.min(initial=0.0) >= 0:  # half the work
+            roots = (here * np.sqrt(w) for w in self.mode_weights)
+            found = np.stack([root @ root.T for root in roots])
+        else:
+            found = np.stack([(here * w) @ there.T for w in self.mode_weights])
         if not self.filters.complete:
             found += self._off_modes(nodes, np.eye(len(nodes)), at)
         return found

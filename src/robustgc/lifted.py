@@ -181,8 +181,8 @@ def spreads(graph: Graph, vectors: Array) -> Array:
 
     1 where it is of the same size everywhere; the share of the smaller side where it has two.
     """
-    smooth = vectors / graph.v0[:, None]
-    return np.asarray(1.0 / graph.inner(graph.v0**2, smooth**4))
+    squares = (vectors / graph.v0[:, None]) ** 2
+    return np.asarray(1.0 / graph.inner(graph.v0**2, squares**2))
 
 
 def check_residual(residual: float, tol: float, modes: Modes) -> None:
