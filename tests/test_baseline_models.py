@@ -13,7 +13,7 @@ import graphs
 import oracles
 from robustgc import Graph, NotConvergedError, harmonic, lambda_1, poisson, robust
 from robustgc import dirichlet as dirichlet_module
-from robustgc.graph import SMALL
+from robustgc.graph.graph import SMALL
 from robustgc.solve import solve_shifted
 from solving import relative
 

@@ -10,7 +10,7 @@ import graphs
 from robustgc import BelkinGC, Graph, ZhouGC, belkin, eigenpairs, resolvents, zhou
 from robustgc import unseen as unseen_module
 from robustgc.baseline_selection import GAMMAS, choose_gamma, choose_n_vectors
-from robustgc.graph import SMALL
+from robustgc.graph.graph import SMALL
 from robustgc.resolvents import propagated
 from robustgc.unseen import FOLDS, Piece, belkin_unseen, deal, determined, zhou_unseen
 from samples import moons

@@ -168,7 +168,7 @@ def test_save_is_all_or_nothing_too(tmp_path, monkeypatch):
     def fails(*args):
         raise OSError("disk full")
 
-    monkeypatch.setattr("robustgc.csr.write_manifest", fails)
+    monkeypatch.setattr("robustgc.graph.csr.write_manifest", fails)
     with pytest.raises(OSError, match="disk full"):
         graph.save(tmp_path / "bad")
     assert sorted(os.listdir(tmp_path)) == ["built", "good"]

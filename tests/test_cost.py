@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import graphs
 import lifting
 from robustgc import CSR, Estimate, Graph, RobustGC, estimate, krylov
-from robustgc.memory import available
+from robustgc.graph.resources import available
 
 
 def ring(n):

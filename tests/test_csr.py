@@ -9,8 +9,8 @@ from scipy.sparse.csgraph import connected_components
 
 import graphs
 from robustgc import CSR, Graph, RobustGC
-from robustgc.laplacian import Laplacian
-from robustgc.weights import LARGE, check_weights, components
+from robustgc.graph.laplacian import Laplacian
+from robustgc.graph.weights import LARGE, check_weights, components
 
 
 def random_csr(rng, n, entries, *, weighted=False):

@@ -11,11 +11,11 @@ import pytest
 MAKEFILE = Path(__file__).parents[1] / "Makefile"
 OUTSIDE = """
 import numpy as np
-from robustgc import parallel
+from robustgc.graph import threads
 never_written = np.empty(1000, dtype=np.int32)
 indptr, u, out = np.array([0, 1, 2]), np.ones((2, 1)), np.zeros((2, 1))
 try:
-    parallel.loops().product(indptr, never_written, None, u, out, 0, 2)
+    threads.loops().product(indptr, never_written, None, u, out, 0, 2)
 except IndexError as error:
     print(error)
 print(np.empty(1000)[7] > 1e300, never_written[7] == 0x7F7F7F7F)

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 
 import graphs
 import oracles
-from robustgc import Graph, NotConvergedError, NotConvexError, RobustGC, nodes
+from robustgc import Graph, NotConvergedError, NotConvexError, RobustGC
 from robustgc import engines as ladder
 from robustgc.engines import Options, solve_robust
+from robustgc.graph import nodes
 from robustgc.outcome import Shifts
 from solving import answers, relative
 

@@ -33,8 +33,8 @@ from robustgc import (
     zhou,
     zhou_path,
 )
+from robustgc.graph.weights import unit_of
 from robustgc.labels import encode
-from robustgc.weights import unit_of
 from samples import EACH
 
 W = graphs.random_weights(np.random.default_rng(41), 30)

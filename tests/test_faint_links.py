@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import graphs
 import oracles
 from robustgc import CSR, RobustGC, ZhouGC, robust
-from robustgc import csr as csr_module
-from robustgc import weights as weights_module
-from robustgc.graph import Graph
-from robustgc.weights import check_weights, components, separated
+from robustgc.graph import csr as csr_module
+from robustgc.graph import weights as weights_module
+from robustgc.graph.graph import Graph
+from robustgc.graph.weights import check_weights, components, separated
 from samples import EACH
 
 FAINT = pytest.mark.filterwarnings("ignore:Left out .* fainter")

@@ -9,7 +9,7 @@ from hypothesis import given
 import graphs
 import oracles
 from robustgc import Graph, lambda_1
-from robustgc.weights import check_weights, components
+from robustgc.graph.weights import check_weights, components
 
 
 @given(graphs.weighted_graphs())

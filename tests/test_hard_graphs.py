@@ -11,7 +11,7 @@ import graphs
 import oracles
 from robustgc import CSR, BelkinGC, Graph, RobustGC, estimate
 from robustgc.engines import Options, solve_robust
-from robustgc.laplacian import Laplacian
+from robustgc.graph.laplacian import Laplacian
 from robustgc.lifted import WORST, Filters, measured
 from robustgc.outcome import Shifts
 from solving import answers, relative

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from robustgc import CSR, build_csr, classify
 from robustgc.cli import app
+from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import limits
 from robustgc.io.assembling import assemble
 from robustgc.io.graph_files import read_graph
@@ -25,7 +26,6 @@ from robustgc.io.name_tables import NameTable
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, whole
 from robustgc.io.point_files import read_points
-from robustgc.quoting import listed, quoted, short
 
 MB = 10**6
 LONG = 200_000  # letters of a field, more than the csv module reads

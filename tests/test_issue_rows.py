@@ -8,9 +8,9 @@ import pytest
 
 from models_to_save import MODELS, same
 from robustgc import RobustGC
+from robustgc.graph.weights import Operator
 from robustgc.kept import Kept
 from robustgc.saving.model import load, save
-from robustgc.weights import Operator
 from test_saved_damage import forged, refused
 
 

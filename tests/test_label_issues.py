@@ -1,6 +1,5 @@
 """The report of wrong labels."""
 
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -21,7 +21,7 @@ from robustgc import (
     zhou,
     zhou_path,
 )
-from robustgc.graph import SMALL
+from robustgc.graph.graph import SMALL
 
 
 def relative(actual, expected):

@@ -17,9 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from robustgc import CSR, atomic, classify, leftovers, load
-from robustgc.atomic import new_file, new_folder, scratch_folder, together
+from robustgc import CSR, classify, load
 from robustgc.cli import app
+from robustgc.graph import atomic, leftovers
+from robustgc.graph.atomic import new_file, new_folder, scratch_folder, together
 from robustgc.saving.model import save
 
 BIG = 2**53  # the next whole number is no float
@@ -281,7 +282,7 @@ import sys, time, types
 sys.modules["robustgc"] = types.ModuleType("robustgc")
 sys.modules["robustgc"].__path__ = [sys.argv[1]]
 from pathlib import Path
-from robustgc.atomic import new_file, new_folder, together
+from robustgc.graph.atomic import new_file, new_folder, together
 waits, folder = sys.argv[2] == "waits", Path(sys.argv[3])
 if not waits:
     print("ready", flush=True)
@@ -300,7 +301,14 @@ while True:
 
 def started(kind, folder):
     """Start a process that writes these outputs again and again, or stays in the middle of it."""
-    command = [sys.executable, "-c", WRITER, str(Path(atomic.__file__).parent), kind, str(folder)]
+    command = [
+        sys.executable,
+        "-c",
+        WRITER,
+        str(Path(atomic.__file__).parents[1]),
+        kind,
+        str(folder),
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     return process
@@ -355,7 +363,7 @@ def test_runs_that_are_killed_at_any_moment_leave_complete_outputs(tmp_path):
 def test_a_classify_that_is_killed_is_cleared_by_the_next(folder):
     code = """
 import sys
-from robustgc import atomic
+from robustgc.graph import atomic
 plain, count = atomic._Staged.move, 0
 def move(self, keep):
     global count

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from robustgc import _kernels, _plain, _rows
+from robustgc import _rows
+from robustgc.graph import _kernels, _plain
 
 N = 40
 

@@ -10,10 +10,10 @@ from robustgc import BelkinGC, RobustGC, ZhouGC, affinity, blocked, neighbours
 from robustgc.affinity import Gaussian, Nearest
 from robustgc.blocked import GaussianOperator
 from robustgc.datasets import three_blocks
+from robustgc.graph.weights import check_weights, components
 from robustgc.landmarks import EXTENDED, OUT_OF_REACH
 from robustgc.points import Points
 from robustgc.transduction import decide
-from robustgc.weights import check_weights, components
 from samples import EACH, moons
 
 RNG = np.random.default_rng(37)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import graphs
 from robustgc import Graph, lambda_1, leave_one_out, robust
-from robustgc.graph import SMALL
+from robustgc.graph.graph import SMALL
 
 
 def refitted(graph, y, gamma):

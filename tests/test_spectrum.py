@@ -7,7 +7,7 @@ from hypothesis import given
 import graphs
 import oracles
 from robustgc import Graph, NotConvergedError, eigenpairs, full_spectrum, lambda_1
-from robustgc.graph import KINDS, SMALL
+from robustgc.graph.graph import KINDS, SMALL
 
 
 def exact_lambda_1(W):

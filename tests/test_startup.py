@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import robustgc
-from robustgc import compilation
 from robustgc.commands import shared
+from robustgc.graph import compilation
 from robustgc.progress import Progress
 
 NUMERICS = ["numpy", "scipy", "sklearn", "pandas", "pyarrow", "numba", "pyamg", "networkx"]
@@ -134,13 +134,13 @@ print("loaded:", [name for name in ("numba", "pyamg") if name in sys.modules])""
 ANNOUNCED = "compiling loops for this machine, once"
 COMPILES = """
 import numpy as np
-from robustgc import compilation, parallel
+from robustgc.graph import compilation, threads
 heard = []
 indptr, indices, out = np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), np.zeros(2)
 with compilation.announced(lambda text: heard.append("outer")), compilation.announced(heard.append):
     for weights in (None, np.ones(2)):  # one loop, twice compiled
-        parallel.loops().diagonal(indptr, indices, weights, out, 0, 2)
-parallel.loops().diagonal(indptr, indices, np.ones(2, dtype=np.float32), out, 0, 2)
+        threads.loops().diagonal(indptr, indices, weights, out, 0, 2)
+threads.loops().diagonal(indptr, indices, np.ones(2, dtype=np.float32), out, 0, 2)
 print(heard)
 """
 

@@ -10,11 +10,11 @@ import pytest
 import scipy.sparse as sp
 
 from robustgc import CSR, Graph, RobustGC, classify
+from robustgc.graph.weights import check_weights
 from robustgc.io.graph_files import read_graph
 from robustgc.io.graph_writing import write_graph
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError
-from robustgc.weights import check_weights
 
 FAR = 2**30  # beyond all memory of a small array: what is read there is a crash
 
@@ -304,7 +304,7 @@ def test_a_manifest_without_its_keys_is_refused(tmp_path, name):
 
 
 def test_an_array_can_be_read_from_memory_and_the_header_is_not_believed():
-    from robustgc.folder import read_header
+    from robustgc.graph.folder import read_header
 
     out = io.BytesIO()
     np.save(out, np.arange(6).reshape(2, 3))

@@ -10,17 +10,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from robustgc.alerts import ResidualWarning
     from robustgc.audit import LabelIssue, LabelIssues
     from robustgc.baseline_models import harmonic, poisson
     from robustgc.baselines import BelkinGC, ZhouGC
     from robustgc.build import build_csr
     from robustgc.cost import Estimate, estimate
-    from robustgc.csr import CSR
     from robustgc.engines import lambda_1
     from robustgc.estimators import RobustGC
     from robustgc.extension import extend
-    from robustgc.graph import Graph
+    from robustgc.graph.alerts import ResidualWarning
+    from robustgc.graph.csr import CSR
+    from robustgc.graph.graph import Graph
     from robustgc.kernel import node_kernel
     from robustgc.models import (
         belkin,
@@ -79,17 +79,17 @@ __all__ = [
 
 # Where each name is, as above: a type checker needs the imports, and they would all run at once.
 _HOMES = {
-    "alerts": ["ResidualWarning"],
     "audit": ["LabelIssue", "LabelIssues"],
     "baseline_models": ["harmonic", "poisson"],
     "baselines": ["BelkinGC", "ZhouGC"],
     "build": ["build_csr"],
     "cost": ["Estimate", "estimate"],
-    "csr": ["CSR"],
     "engines": ["lambda_1"],
     "estimators": ["RobustGC"],
     "extension": ["extend"],
-    "graph": ["Graph"],
+    "graph.alerts": ["ResidualWarning"],
+    "graph.csr": ["CSR"],
+    "graph.graph": ["Graph"],
     "kernel": ["node_kernel"],
     "models": ["belkin", "condition_bound", "robust", "robust_path", "zhou", "zhou_path"],
     "outcome": ["NotConvergedError", "NotConvexError", "Solution"],

@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from robustgc import affinity as affinities
 from robustgc.affinity import Affinity
 from robustgc.answer_columns import probabilities, size_of
-from robustgc.csr import CSR
 from robustgc.features import (
     Standardisation,
     by_name,
@@ -24,14 +23,15 @@ from robustgc.features import (
     unit_rows,
     warn_of_spreads,
 )
-from robustgc.graph import Graph
+from robustgc.graph.csr import CSR
+from robustgc.graph.graph import Graph
+from robustgc.graph.structure import check_sparse
+from robustgc.graph.weights import Array, Weights, separated
 from robustgc.labels import Labels, encode, recode
 from robustgc.landmarks import choose, cover
 from robustgc.outcome import Solution
 from robustgc.points import as_float, row_keys, same
-from robustgc.structure import check_sparse
 from robustgc.transduction import ROUNDING, Certificate, Transduction, decide, transduce
-from robustgc.weights import Array, Weights, separated
 
 BLOCK = 2**24  # kernel values held at a time when new points are answered: 128 MB
 

@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike
 from robustgc._classifier import GraphClassifier
 from robustgc.asked import Model
 from robustgc.engines import Options
+from robustgc.graph.quoting import quoted
+from robustgc.graph.weights import Weights
 from robustgc.labels import Labels
 from robustgc.progress import Progress
-from robustgc.quoting import quoted
 from robustgc.transduction import Transduction
-from robustgc.weights import Weights
 
 ENGINES = ("local", "mpi")
 # What mpiexec, or a batch system, tells every rank that it starts.

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from robustgc._kernels import compiled
-from robustgc._plain import MAX, MEAN, ROUNDING
+from robustgc.graph._kernels import compiled
+from robustgc.graph._plain import MAX, MEAN, ROUNDING
 
 SHORT = 64  # entries of a row that insertion sorts fastest
 

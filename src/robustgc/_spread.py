@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robustgc._kernels import compiled, mixed
+from robustgc.graph._kernels import compiled, mixed
 
 
 @compiled

@@ -15,11 +15,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from robustgc.blocked import GaussianOperator, gaussian, gaussian_points
+from robustgc.graph.quoting import quoted
+from robustgc.graph.structure import check_sparse
+from robustgc.graph.weights import Array, Weights, check_weights, divided, unit_of
 from robustgc.neighbours import approximate, approximates
 from robustgc.points import Points, k_smallest
-from robustgc.quoting import quoted
-from robustgc.structure import check_sparse
-from robustgc.weights import Array, Weights, check_weights, divided, unit_of
 
 KINDS = ("rbf", "knn", "precomputed")
 DENSE = 5000  # points up to which the Gaussian weights are stored, in 200 MB

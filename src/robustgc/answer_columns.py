@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
+from robustgc.graph.weights import Array
 from robustgc.labels import Labels
 from robustgc.transduction import Certificate, Transduction
-from robustgc.weights import Array
 
 GIVEN, PREDICTED, UNLABELLED = "given", "predicted", "unlabelled"
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
+from robustgc.graph.quoting import quoted
 from robustgc.outcome import LEAST_ETA, as_number
-from robustgc.quoting import quoted
 
 
 @dataclass(frozen=True)

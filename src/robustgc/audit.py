@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import parallel
 from robustgc.choice.fit import ComponentFit
-from robustgc.weights import Array
+from robustgc.graph import threads
+from robustgc.graph.weights import Array
 
 _EVIDENCE = 3  # labels that speak against one
 _NOT_JUDGED = "not judged"
@@ -279,7 +279,7 @@ def _evidence(fit: ComponentFit) -> dict[int, NDArray[Any]]:
     there = mass > 0  # as in ComponentFit.f: the labels of a class may all have lost their weight
     per_mass = weights / np.where(there, mass, 1.0)[problem.codes] * mass[there].mean()
     shares = ensemble.combination.filters / filters.scales
-    with parallel.single_blas:
+    with threads.single_blas:
         influence = filters.influence(shares, doubted)
     if problem.balanced:  # what all labels say alike speaks for no class
         influence -= influence.sum(axis=1, keepdims=True) / max(1, len(weights) - 1)

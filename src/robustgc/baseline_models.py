@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from robustgc import multigrid
 from robustgc.dense import resolved
 from robustgc.dirichlet import PROBE, SIEGE, dirichlet
-from robustgc.graph import SMALL, Graph
+from robustgc.graph.graph import SMALL, Graph
+from robustgc.graph.weights import Array, Operator
 from robustgc.models import _label_columns
 from robustgc.outcome import Solution, check_tol, reported
 from robustgc.solve import (
@@ -19,7 +20,6 @@ from robustgc.solve import (
     solve_shifted,
 )
 from robustgc.spectrum import tiny_modes
-from robustgc.weights import Array, Operator
 
 _FAILURES = (MemoryError, RuntimeError, ValueError, np.linalg.LinAlgError)
 

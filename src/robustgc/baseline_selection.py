@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robustgc.graph import SMALL, Graph
+from robustgc.graph.graph import SMALL, Graph
+from robustgc.graph.weights import Array, Weights, components
 from robustgc.labels import Labels
 from robustgc.spectrum import eigenpairs
 from robustgc.unseen import Piece, belkin_unseen, determined, zhou_unseen
-from robustgc.weights import Array, Weights, components
 
 GAMMAS = tuple(float(gamma) for gamma in np.logspace(-3, 1, 9))
 MOST_VECTORS = 64

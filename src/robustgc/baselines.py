@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from robustgc._classifier import GraphClassifier
 from robustgc._docs import documented
 from robustgc.baseline_selection import Candidate, choose_gamma, choose_n_vectors, pieces
-from robustgc.graph import KINDS, Graph
+from robustgc.graph.graph import KINDS, Graph
+from robustgc.graph.quoting import quoted
+from robustgc.graph.weights import Array, Weights
 from robustgc.labels import Labels
 from robustgc.models import belkin, zhou
 from robustgc.outcome import Solution, as_number
-from robustgc.quoting import quoted
 from robustgc.transduction import Certificate
-from robustgc.weights import Array, Weights
 
 
 class _Tuned(GraphClassifier):

@@ -12,12 +12,12 @@ import numpy as np
 import scipy.linalg as sla
 from numpy.typing import NDArray
 
-from robustgc import parallel
 from robustgc.crowded import COLUMNS, filtered_modes
-from robustgc.graph import Graph
+from robustgc.graph import threads
+from robustgc.graph.graph import Graph
+from robustgc.graph.weights import Array
 from robustgc.multigrid import operator
 from robustgc.outcome import Apply, NotConvergedError, Watch, nobody
-from robustgc.weights import Array
 
 BLOCK = 4  # columns of a product: equal eigenvalues up to that often are told apart at once
 _SEED = 20180521
@@ -146,8 +146,8 @@ def first_block(graph: Graph, start: Array, columns: int = BLOCK) -> Array:
         start = start @ rng.standard_normal((start.shape[1], columns - 1))
     L, drawn = operator(graph, "float64"), np.empty((graph.rows, columns - start.shape[1]))
     for k in range(drawn.shape[1]):
-        loop, column = parallel.loops().random_values, np.empty((graph.rows, 1))
-        parallel.run(loop, parallel.shares(graph.rows), _SEED + k, L.first, L.v0, column)
+        loop, column = threads.loops().random_values, np.empty((graph.rows, 1))
+        threads.run(loop, threads.shares(graph.rows), _SEED + k, L.first, L.v0, column)
         drawn[:, k] = column[:, 0]
     return np.column_stack([start, drawn])
 

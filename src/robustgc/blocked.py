@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import euclidean_distances
 
-from robustgc import parallel
+from robustgc.graph import threads
+from robustgc.graph.weights import NEGLIGIBLE, Array, Operator
 from robustgc.points import Points, squared_distances
-from robustgc.weights import NEGLIGIBLE, Array, Operator
 
 SEED = 6011
 ROWS = 2048  # rows and columns of a block: 32 MB
@@ -46,7 +46,7 @@ def gaussian(A: Any, B: Any, unit: float, sigma: float, scale: float) -> Array:
                 part *= part / -scale
         np.exp(part, out=part)
 
-    parallel.run(fill, parallel.even_rows(len(K), parallel.n_threads()))
+    threads.run(fill, threads.even_rows(len(K), threads.n_threads()))
     return np.asarray(K)
 
 

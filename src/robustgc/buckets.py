@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import parallel
+from robustgc.graph import threads
 
 Words = NDArray[np.uint64]
 HALF = np.uint64(32)
@@ -59,9 +59,9 @@ class Sorter:
 
     def __init__(self, buffer: int, words: int, add: bool) -> None:
         # Sorting needs a second copy, and as many buckets wait as there are threads.
-        self.limit = max(64, buffer // (24 * words * (parallel.n_threads() + 1)))
+        self.limit = max(64, buffer // (24 * words * (threads.n_threads() + 1)))
         self.add = add
-        self.loops = parallel.loops("_sorting")
+        self.loops = threads.loops("_sorting")
 
     def leaves(self, bucket: Bucket) -> Iterator[Bucket]:
         """Yield buckets that fit in memory, or have a single key, in the order of the keys."""
@@ -114,7 +114,7 @@ class Sorter:
         blocks = self.blocks(bucket, min(BLOCK, self.limit // 2))
         with ExitStack() as stack:
             files = [stack.enter_context(path.open("wb")) for path in paths]
-            for records, ends in parallel.in_order(grouped, blocks):
+            for records, ends in threads.in_order(grouped, blocks):
                 sizes = np.diff(ends[: len(paths)], prepend=0)
                 for d in np.flatnonzero(sizes):
                     files[d].write(records[ends[d] - sizes[d] : ends[d]].data)

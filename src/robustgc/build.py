@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import parallel
-from robustgc.atomic import new_folder
 from robustgc.buckets import HALF, LOW, Bucket, Sorter, Words
-from robustgc.csr import CSR, write_manifest
 from robustgc.edges import LIMIT, Chunk, read
-from robustgc.quoting import quoted
+from robustgc.graph import threads
+from robustgc.graph.atomic import new_folder
+from robustgc.graph.csr import CSR, write_manifest
+from robustgc.graph.quoting import quoted
 
 SMALLEST = 4096  # bytes of buffer
 
@@ -93,7 +93,7 @@ def build_csr(
         nodes = top + 1 if n_nodes is None else n_nodes
         sorter = Sorter(buffer, whole.words, duplicates == "sum")
         with closing(_Result(partial, nodes, whole.words == 2)) as result:
-            for records, found in parallel.in_order(sorter.merged, sorter.leaves(whole)):
+            for records, found in threads.in_order(sorter.merged, sorter.leaves(whole)):
                 result.append(records)
                 result.found.add(found)
             result.finish()

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from robustgc.graph.quoting import listed, quoted
 from robustgc.labels import Labels
 from robustgc.missing import find_missing
-from robustgc.quoting import listed, quoted
 
 
 def changed_labels(

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from robustgc import affinity as affinities
-from robustgc.atomic import together
 from robustgc.experiments.own import (
     MODELS,
     SPREADING,
@@ -23,6 +22,9 @@ from robustgc.experiments.own import (
     trial,
 )
 from robustgc.features import check_metric, unit_rows
+from robustgc.graph.atomic import together
+from robustgc.graph.quoting import quoted
+from robustgc.graph.weights import check_weights
 from robustgc.io.graph_files import read_graph
 from robustgc.io.label_inputs import labels_of, marker_of
 from robustgc.io.named import NamedGraph
@@ -32,10 +34,8 @@ from robustgc.io.point_columns import NamedPoints
 from robustgc.io.writing import write_table
 from robustgc.labels import encode
 from robustgc.point_fits import points_of, standardisation
-from robustgc.quoting import quoted
 from robustgc.report.compare_page import FILES, Sheet, render, summary
 from robustgc.reporting import installed
-from robustgc.weights import check_weights
 
 SIZES, NOISE = (1, 2, 5, 10, 20), (0, 20, 40)  # percent
 REPEATS, SEED = 10, 7

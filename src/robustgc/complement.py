@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import factors, multigrid, parallel
-from robustgc.graph import Graph
+from robustgc import factors, multigrid
+from robustgc.graph import threads
+from robustgc.graph.graph import Graph
+from robustgc.graph.weights import Array, Operator
 from robustgc.numbering import numbered
 from robustgc.outcome import NotConvergedError, Solution, Watch, nobody
 from robustgc.solve import solve_shifted
-from robustgc.weights import Array, Operator
 
 LIMIT = 500  # steps of the recurrence; where more are needed multigrid is the better bet
 _GROWTH = 1e3  # what rounding may grow along the modes before it is taken out again
@@ -84,7 +85,7 @@ class Complement:
         found = np.empty((len(coefficients), len(nodes), B.shape[1]))
         nothing = np.empty((0, 0, 0), self.dtype)
         no_shares = np.empty((0, degree + 1))
-        with parallel.single_blas:
+        with threads.single_blas:
             for part in self._blocks(B.shape[1]):
                 each = self._recurrence(B[:, part], no_shares, nothing)
                 terms = np.stack([self.graph.at(x, nodes) for x in each])
@@ -117,7 +118,7 @@ class Complement:
             )
         shares = mix @ self._coefficients(gammas, degree)
         B, found = self._numbering.to(B), np.empty((len(mix), *B.shape))
-        with parallel.single_blas:
+        with threads.single_blas:
             for part in self._blocks(B.shape[1]):
                 sums = np.zeros((len(mix), *B[:, part].shape), self.dtype)
                 deque(self._recurrence(B[:, part], shares, sums), maxlen=0)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from robustgc import parallel
-from robustgc.csr import CSR
 from robustgc.engines import DTYPES, SINGLE
-from robustgc.graph import SMALL, Graph
-from robustgc.memory import available
-from robustgc.quoting import quoted
+from robustgc.graph import threads
+from robustgc.graph.csr import CSR
+from robustgc.graph.graph import SMALL, Graph
+from robustgc.graph.quoting import quoted
+from robustgc.graph.resources import available
 
 _STEPS = 30  # products of a typical run where lambda_1 is not small
 _SECONDS = 2.5e-9  # per entry and column on one core, vectors beyond the cache: roughly
@@ -168,5 +168,5 @@ def _estimated(n: int, entries: int, stored: float, columns: int, dtype: str) ->
     basis = float(_STEPS * n * columns * size)
     answer = float(n * (_ANSWER + 24 * columns))
     least = stored + vectors + answer
-    seconds = _STEPS * (entries + 4 * n) * (columns + 1) * _SECONDS / parallel.n_threads()
+    seconds = _STEPS * (entries + 4 * n) * (columns + 1) * _SECONDS / threads.n_threads()
     return Estimate(least + basis, least, available(), seconds, "krylov")

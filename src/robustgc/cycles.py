@@ -17,9 +17,9 @@ import scipy.linalg as sla
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc import parallel
-from robustgc.csr import CSR
-from robustgc.graph import Graph
+from robustgc.graph import threads
+from robustgc.graph.csr import CSR
+from robustgc.graph.graph import Graph
 from robustgc.outcome import NotConvergedError
 
 COARSE = 1000  # rows that a dense inverse may have
@@ -60,8 +60,8 @@ class Level:
     def _step(
         self, b: NDArray[Any], factors: tuple[float, float], x: NDArray[Any], before: NDArray[Any]
     ) -> None:
-        loop, A, f = parallel.loops("_descent").damped, self.A, np.array(factors, b.dtype)
-        parallel.run(
+        loop, A, f = threads.loops("_descent").damped, self.A, np.array(factors, b.dtype)
+        threads.run(
             loop, A.cuts(), A.indptr, A.indices, A.data, self.inverse[:, 0], b, f, x, before
         )
 
@@ -235,7 +235,7 @@ def _largest(A: Any) -> float:
 def multiply(M: CSR, X: NDArray[Any]) -> NDArray[Any]:
     """Return ``M X`` for a matrix that need not be square."""
     out = np.empty((len(M.indptr) - 1, X.shape[1]), dtype=X.dtype)
-    parallel.run(parallel.loops().product, M.cuts(), M.indptr, M.indices, M.data, X, out)
+    threads.run(threads.loops().product, M.cuts(), M.indptr, M.indices, M.data, X, out)
     return out
 
 
@@ -243,9 +243,9 @@ def _plus(
     scale: NDArray[Any] | None, b: NDArray[Any], factor: float, M: CSR, X: NDArray[Any]
 ) -> NDArray[Any]:
     """Return ``scale b + factor M X``."""
-    loop, out = parallel.loops("_descent").plus_product, np.empty_like(b)
+    loop, out = threads.loops("_descent").plus_product, np.empty_like(b)
     parts = (M.indptr, M.indices, M.data, scale, b, X.dtype.type(factor), X, out)
-    parallel.run(loop, M.cuts(), *parts)
+    threads.run(loop, M.cuts(), *parts)
     return out
 
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robustgc.graph import Graph
+from robustgc.graph.graph import Graph
+from robustgc.graph.weights import Array
 from robustgc.outcome import Outcome, Shifts, Solution
 from robustgc.solve import relative_residual, rounding_of_modes
 from robustgc.spectrum import full_spectrum, tiny_modes
-from robustgc.weights import Array
 
 
 def run(graph: Graph, Y: Array, shifts: Shifts) -> Outcome:

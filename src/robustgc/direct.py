@@ -7,11 +7,11 @@ preconditioner solve for the rest. It costs memory, so it is the last rung.
 import numpy as np
 
 from robustgc.dense import system_residual
-from robustgc.graph import Graph
+from robustgc.graph.graph import Graph
+from robustgc.graph.weights import Array
 from robustgc.outcome import Outcome, Shifts, Solution
 from robustgc.solve import rounding_of_modes, solve_shifted
 from robustgc.spectrum import Spectrum, eigenpairs, tiny_modes
-from robustgc.weights import Array
 
 
 def run(graph: Graph, Y: Array, shifts: Shifts, tol: float) -> Outcome:

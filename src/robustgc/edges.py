@@ -12,9 +12,9 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import parallel
-from robustgc.folder import map_array
-from robustgc.quoting import quoted, short
+from robustgc.graph import threads
+from robustgc.graph.folder import map_array
+from robustgc.graph.quoting import quoted, short
 
 TEXT = (".csv", ".tsv", ".txt", ".edges")
 LIMIT = 2**32 - 1  # nodes: row and column share a 64-bit word
@@ -257,7 +257,7 @@ def _parsed(text: bytes, line: _Line) -> Chunk:
     weights = np.empty(lines) if line.columns == 3 else None
     hard = np.empty((lines, 4), np.int64)
     letters = np.frombuffer(text, dtype=np.uint8)
-    k, odd = parallel.loops("_sorting").parse(
+    k, odd = threads.loops("_sorting").parse(
         letters, line.rest, line.limit, sources, targets, weights, hard
     )
     for at, start, first, last in hard[:odd].tolist():

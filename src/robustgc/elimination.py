@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robustgc.weights import Array
+from robustgc.graph.weights import Array
 
 _BLOCK = 64  # nodes eliminated between two products of matrices
 

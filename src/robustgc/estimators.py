@@ -18,16 +18,16 @@ from robustgc.audit import LabelIssues
 from robustgc.changes import changed_labels
 from robustgc.choice.likelihood import TYPICAL_SHARE
 from robustgc.engines import Options
-from robustgc.graph import Graph
+from robustgc.graph.graph import Graph
+from robustgc.graph.quoting import quoted
+from robustgc.graph.weights import Array, Weights
 from robustgc.labels import Labels
 from robustgc.outcome import Solution
 from robustgc.priors import check_priors, check_sizes, label_sizes, with_shares
 from robustgc.progress import Progress
 from robustgc.queries import queries
-from robustgc.quoting import quoted
 from robustgc.task import Task
 from robustgc.transduction import Certificate, Transduction
-from robustgc.weights import Array, Weights
 
 
 @documented

@@ -4,9 +4,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from robustgc.graph.quoting import quoted
+from robustgc.graph.weights import Array, Weights
 from robustgc.outcome import as_number
-from robustgc.quoting import quoted
-from robustgc.weights import Array, Weights
 
 
 def extend(d: ArrayLike, f: ArrayLike, k_x: Weights, k_xx: ArrayLike, *, gamma: float) -> Array:

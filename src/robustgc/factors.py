@@ -7,14 +7,14 @@ small lambda_1 is.
 import numpy as np
 import scipy.sparse as sp
 
-from robustgc import parallel
-from robustgc.graph import Graph, per_graph
+from robustgc.graph import threads
+from robustgc.graph.graph import Graph, per_graph
+from robustgc.graph.weights import Array
 from robustgc.multigrid import operator, possible
 from robustgc.numbering import bandwidth
 from robustgc.ordering import factorised, near_tree
 from robustgc.outcome import Apply, NotConvergedError, Solution
 from robustgc.solve import relative_residual
-from robustgc.weights import Array
 
 _WORK = 6e10  # multiplications in a band; an ordering by degrees takes a small part of them
 _HUB = 2_000  # neighbours of a node at which an ordering by degrees takes long
@@ -74,7 +74,7 @@ def solved(graph: Graph, b: Array, gamma: float, tol: float, off: Array) -> Solu
         return np.asarray(x - off @ (off.T @ x))
 
     x, r, residual, steps = np.zeros_like(b), b, np.inf, 0
-    with parallel.single_blas:
+    with threads.single_blas:
         while residual > tol and steps < _SOLVES:
             x = x + project(inverse(r))
             r = b - project(L(x) - gamma * x)

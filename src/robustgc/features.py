@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc.alerts import warn
-from robustgc.quoting import listed, quoted
+from robustgc.graph.alerts import warn
+from robustgc.graph.quoting import listed, quoted
 
 METRICS = ("euclidean", "cosine")
 SCALINGS = ("standard", "none")

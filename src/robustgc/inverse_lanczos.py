@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from robustgc import parallel
 from robustgc.block_lanczos import BLOCK, FirstModes, Space, first_block, told_apart
 from robustgc.factors import pseudo_inverse
-from robustgc.graph import Graph
+from robustgc.graph import threads
+from robustgc.graph.graph import Graph
+from robustgc.graph.weights import Array
 from robustgc.ordering import near_tree
 from robustgc.outcome import NotConvergedError, Watch, nobody
-from robustgc.weights import Array
 
 _MOST = 60  # products
 _LEAST = 2e-12  # below that lambda_1 is rounding
@@ -35,7 +35,7 @@ def first_modes(
     NotConvergedError
         Not even lambda_1 has converged, or it is rounding.
     """
-    with parallel.single_blas:
+    with threads.single_blas:
         found, cut = _modes(graph, start, count, residual, watch, BLOCK)
         if cut:
             more, _ = _modes(graph, start, count, residual, watch, max(count + 1, BLOCK))

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robustgc.graph import SMALL, Graph
-from robustgc.quoting import quoted
+from robustgc.graph.graph import SMALL, Graph
+from robustgc.graph.quoting import quoted
+from robustgc.graph.weights import Array
 from robustgc.solve import solve_shifted
 from robustgc.spectrum import full_spectrum
-from robustgc.weights import Array
 
 
 def node_kernel(graph: Graph, i: ArrayLike, j: ArrayLike) -> Array:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import parallel
+from robustgc.graph import threads
+from robustgc.graph.laplacian import Laplacian
+from robustgc.graph.weights import Array
 from robustgc.lanczos import Recurrences, Small
-from robustgc.laplacian import Laplacian
 from robustgc.outcome import NotConvergedError, Outcome, Shifts, Solution, Watch
-from robustgc.weights import Array
 
 SLOW = "converges slowly"
 
@@ -228,7 +228,7 @@ def _combined(basis: list[NDArray[Any]], weights: list[Array]) -> list[NDArray[A
 
     # What takes time for many answers is the first touch of their memory: that is shared, too.
     many = max(len(own) for own in weights) > 4
-    parallel.run(work, parallel.shares(rows) if many else parallel.even_rows(rows, 1))
+    threads.run(work, threads.shares(rows) if many else threads.even_rows(rows, 1))
     return found
 
 

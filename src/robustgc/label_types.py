@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
-from robustgc.quoting import quoted
+from robustgc.graph.quoting import quoted
 
 
 def one_dimensional(y: ArrayLike) -> NDArray[Any]:

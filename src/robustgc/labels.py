@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
+from robustgc.graph.quoting import quoted
+from robustgc.graph.weights import Array
 from robustgc.label_types import equal_to, is_missing, of_one_type, one_dimensional, typed_values
 from robustgc.missing import MARKERS, Missing, find_missing
-from robustgc.quoting import quoted
-from robustgc.weights import Array
 
 
 @dataclass(frozen=True)

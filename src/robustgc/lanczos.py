@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal
 
-from robustgc import parallel
-from robustgc.laplacian import Laplacian
-from robustgc.weights import Array
+from robustgc.graph import threads
+from robustgc.graph.laplacian import Laplacian
+from robustgc.graph.weights import Array
 
 _SEED = 20180521
 
@@ -79,8 +79,8 @@ class Recurrences:
         X[:] = 0
         X[nodes, :-1] = self.Y
         if guard:
-            loop = parallel.loops().random_values
-            parallel.run(loop, parallel.shares(len(X)), _SEED, self.L.first, self.L.v0, X)
+            loop = threads.loops().random_values
+            threads.run(loop, threads.shares(len(X)), _SEED, self.L.first, self.L.v0, X)
 
     def squares(self, X: NDArray[Any]) -> Array:
         """Return ``|x|^2`` and ``v0' x`` by column."""

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.quoting import quoted
+from robustgc.graph.quoting import quoted
+from robustgc.graph.weights import Array
 from robustgc.transduction import TIE, Transduction, decide
-from robustgc.weights import Array
 
 EXTENDED = "extended from the landmarks"
 OUT_OF_REACH = "out of reach of the landmarks"

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import svds
 
-from robustgc.csr import CSR
-from robustgc.graph import Graph
-from robustgc.weights import Array
+from robustgc.graph.csr import CSR
+from robustgc.graph.graph import Graph
+from robustgc.graph.weights import Array
 
 MOST_NODES = 3000
 MOST_LABELLED = 1000

@@ -11,19 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import inverse_lanczos, multigrid, parallel
+from robustgc import inverse_lanczos, multigrid
 from robustgc.block_lanczos import first_modes, told_apart
 from robustgc.complement import LIMIT, Complement
 from robustgc.coupling import left_by_modes
 from robustgc.engines import Options, cure, precision, probe
 from robustgc.factors import few_cycles, fill_little
-from robustgc.graph import SMALL, Graph
+from robustgc.graph import threads
+from robustgc.graph.graph import SMALL, Graph
+from robustgc.graph.weights import Array, Operator
 from robustgc.numbering import numbered
 from robustgc.outcome import NotConvergedError
 from robustgc.ritz import leading
 from robustgc.solve import rounding_of_modes
 from robustgc.spectrum import eigenpairs, full_spectrum
-from robustgc.weights import Array, Operator
 
 WORST = 1e-3  # residual of modes of large graphs where nothing better was asked for
 TINY = 1e-6  # eigenvalues that products do not resolve
@@ -148,7 +149,7 @@ def _by_products(graph: Graph, count: int, Y: Array, options: Options, exact: bo
         return measured(graph, values[:known], vectors[:, :known], "krylov", note)
     strict = (exact or options.tol is not None) and dtype == "float64"
     residual = max(tol / 100, 1e-10) if strict else None
-    with parallel.single_blas:
+    with threads.single_blas:
         first = first_modes(graph, Y, count, dtype, watch, residual)
     note = f"{len(first.values)} modes, {first.products} products"
     modes = measured(graph, first.values, first.vectors, "krylov", note)
@@ -269,7 +270,7 @@ class Filters:
 
     def answer(self, Y: Array, mix: Array, tol: float) -> tuple[Array, float, int]:
         """Return sums of the models' answers, (sums, N, columns), with residual and steps."""
-        with parallel.single_blas:
+        with threads.single_blas:
             return self._answer(Y, mix, tol)
 
     def _answer(self, Y: Array, mix: Array, tol: float) -> tuple[Array, float, int]:

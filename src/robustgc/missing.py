@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.graph.quoting import quoted, short
 from robustgc.label_types import is_missing
-from robustgc.quoting import quoted, short
 
 MARKERS = ("NaN", "nan", "None", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "<NA>", "?", "-")
 _MINUS_ONE = ("-1", "-1.0")

@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 
 from robustgc.dense import resolved, system_residual
 from robustgc.engines import Options, lambda_1, solve_robust
-from robustgc.graph import SMALL, Graph
+from robustgc.graph.graph import SMALL, Graph
+from robustgc.graph.quoting import quoted
+from robustgc.graph.weights import Array
 from robustgc.lifted_model import lifted
 from robustgc.outcome import (
     Shifts,
@@ -23,10 +25,8 @@ from robustgc.outcome import (
     check_tol,
     reported,
 )
-from robustgc.quoting import quoted
 from robustgc.solve import factorised, solve_shifted
 from robustgc.spectrum import eigenpairs
-from robustgc.weights import Array
 
 # ZhouGC's matrix is singular to working precision for a gamma below.
 NEAR_ROUNDING = 1e-6

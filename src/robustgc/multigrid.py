@@ -12,11 +12,13 @@ import scipy.linalg as sla
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc import parallel, refined
-from robustgc.csr import CSR
+from robustgc import refined
 from robustgc.cycles import COARSE, Hierarchy
-from robustgc.graph import Graph, per_graph
-from robustgc.laplacian import Laplacian, fits_single, laplacian_of
+from robustgc.graph import threads
+from robustgc.graph.csr import CSR
+from robustgc.graph.graph import Graph, per_graph
+from robustgc.graph.laplacian import Laplacian, fits_single, laplacian_of
+from robustgc.graph.weights import Array
 from robustgc.ordering import factorised, near_tree
 from robustgc.outcome import (
     NotConvergedError,
@@ -28,7 +30,6 @@ from robustgc.outcome import (
     nobody,
 )
 from robustgc.solve import conjugate_gradients, relative_residual
-from robustgc.weights import Array
 
 _SEED = 20180521
 _STEPS = 100
@@ -85,7 +86,7 @@ def solved(
     if graph.spread is not None:
         answer: Solution = graph.spread.solved(b, gamma, start, tol, off)
         return answer
-    with parallel.single_blas:
+    with threads.single_blas:
         cycle = hierarchy(graph)
         if tol >= _SINGLE and isinstance(cycle, Hierarchy) and fits_single(graph):
             operators = operator(graph), operator(graph, "float32")
@@ -166,7 +167,7 @@ def first_pairs(
     key = f"first_pairs{pair, count, needed}"
     if key not in graph._memo:
         if graph.spread is None:
-            with parallel.single_blas:
+            with threads.single_blas:
                 graph._memo[key] = _lobpcg(graph, pair, count, needed or count, watch)
         else:
             graph._memo[key] = graph.spread.first_pairs(graph, pair, count, watch)

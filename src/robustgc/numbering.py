@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from robustgc.csr import CSR
-from robustgc.graph import Graph, per_graph
+from robustgc.graph.csr import CSR
+from robustgc.graph.graph import Graph, per_graph
 from robustgc.multigrid import possible
 
 _FEW = 10_000  # nodes whose values stay in cache anyway

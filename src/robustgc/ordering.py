@@ -7,11 +7,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import SuperLU, splu
 
-from robustgc import parallel
-from robustgc.csr import CSR
-from robustgc.graph import Graph, per_graph
+from robustgc.graph import threads
+from robustgc.graph.csr import CSR
+from robustgc.graph.graph import Graph, per_graph
+from robustgc.graph.weights import Array
 from robustgc.outcome import Apply
-from robustgc.weights import Array
 
 _LOOPS = 5_000  # edges more than a tree has; what is left without its branches has small factors
 _FEW = 0.1  # of the nodes in branches: no hub has so many that an order by degrees takes long
@@ -51,7 +51,7 @@ def _order(graph: Graph) -> NDArray[Any] | None:
     """Return the order where a good part of the nodes are in branches, else None."""
     L = graph.laplacian()
     order = np.empty(graph.n, dtype=np.int64)
-    count = parallel.loops().leaves(L.indptr, L.indices, order)
+    count = threads.loops().leaves(L.indptr, L.indices, order)
     if count < _FEW * graph.n:
         return None
     inner = np.ones(graph.n, dtype=bool)

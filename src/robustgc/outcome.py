@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from robustgc.alerts import ResidualWarning, warn
-from robustgc.quoting import quoted
-from robustgc.weights import Array
+from robustgc.graph.alerts import ResidualWarning, warn
+from robustgc.graph.quoting import quoted
+from robustgc.graph.weights import Array
 
 Apply: TypeAlias = Callable[[Array], Array]
 Watch: TypeAlias = Callable[[int, float, float], None]  # steps done, residual, steps in all

@@ -5,10 +5,10 @@ from typing import Any
 from robustgc._classifier import GraphClassifier
 from robustgc._docs import documented
 from robustgc.baseline_models import harmonic, poisson
-from robustgc.graph import Graph
+from robustgc.graph.graph import Graph
+from robustgc.graph.weights import Array
 from robustgc.outcome import Solution
 from robustgc.transduction import Certificate
-from robustgc.weights import Array
 
 
 class _ParameterFree(GraphClassifier):

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.alerts import warn
 from robustgc.estimators import RobustGC
 from robustgc.features import SCALINGS, Standardisation, matched
+from robustgc.graph.alerts import warn
+from robustgc.graph.quoting import listed, quoted
 from robustgc.io.label_files import LabelTable
 from robustgc.io.label_inputs import names_file
 from robustgc.io.opening import InputError
 from robustgc.io.point_columns import NamedPoints
 from robustgc.io.point_files import named_points, read_points
-from robustgc.quoting import listed, quoted
 
 
 def points_of(

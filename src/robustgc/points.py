@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 
-from robustgc.csr import CSR
-from robustgc.weights import Array
+from robustgc.graph.csr import CSR
+from robustgc.graph.weights import Array
 
 EPS = float(np.finfo(float).eps)
 BLOCK = 2**22  # values of a temporary array: 32 MB

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.asked import Model
-from robustgc.graph import Graph
-from robustgc.weights import Array
+from robustgc.graph.graph import Graph
+from robustgc.graph.weights import Array
 
 
 @dataclass(frozen=True)

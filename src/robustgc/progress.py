@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from robustgc.compilation import announced
+from robustgc.graph.compilation import announced
 from robustgc.outcome import Watch, nobody
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import parallel
 from robustgc.cycles import Hierarchy
-from robustgc.laplacian import Laplacian
+from robustgc.graph import threads
+from robustgc.graph.laplacian import Laplacian
+from robustgc.graph.weights import Array
 from robustgc.outcome import Solution
-from robustgc.weights import Array
 
 _STEPS = 60  # of a round, and of all before the last
 _WORK = 1e10  # entries and values that all steps may touch: some seconds
@@ -72,7 +72,7 @@ def _descended(
     L: Laplacian, cycle: Hierarchy, r: Single, gamma: float, goal: Array, off: Single, most: int
 ) -> tuple[Single, int]:
     """Return what conjugate gradients in single precision make of residuals, and the steps."""
-    loops, rows = parallel.loops("_descent"), L._even
+    loops, rows = threads.loops("_descent"), L._even
     x, p, image = np.zeros_like(r), np.zeros_like(r), np.zeros_like(r)
     factors, none = np.array([1.0, -gamma, 0.0]), np.empty((3, 0))
     nothing, no_vectors = np.empty((0, 0, 0), r.dtype), np.empty((len(r), 0), r.dtype)
@@ -82,7 +82,7 @@ def _descended(
         known = _summed(loops.inner, rows, off, r, z, shape=(off.shape[1] + 1, r.shape[1]))
         rz = known[-1]
         beta = np.divide(rz, old, out=np.zeros_like(rz), where=old > 0)
-        parallel.run(loops.turn, rows, off, *_as(r, known[:-1], beta), z, p)
+        threads.run(loops.turn, rows, off, *_as(r, known[:-1], beta), z, p)
         L.chebyshev(p, image, factors, none, nothing)
         curvature = _summed(loops.inner, rows, no_vectors, p, image, shape=(1, r.shape[1]))[0]
         if (curvature < 0).any():
@@ -101,5 +101,5 @@ def _as(r: Single, *arrays: Array) -> list[Single]:
 def _summed(
     loop: Callable[..., None], rows: NDArray[np.int64], *args: Any, shape: tuple[int, ...]
 ) -> Array:
-    found: Array = parallel.collect(loop, rows, *args, found=np.zeros(shape)).sum(axis=0)
+    found: Array = threads.collect(loop, rows, *args, found=np.zeros(shape)).sum(axis=0)
     return found

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from scipy.linalg import solveh_banded
 
 from robustgc import multigrid
-from robustgc.graph import Graph
+from robustgc.graph.graph import Graph
+from robustgc.graph.weights import Array
 from robustgc.models import zhou
-from robustgc.weights import Array
 
 _TOLERANCE = 1e-7  # beside the largest value, where steps end in any case
 _CHANGE = 1e-4  # beside each value, where they may end before: enough to rank classes

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robustgc.graph import SMALL, Graph
+from robustgc.graph.graph import SMALL, Graph
+from robustgc.graph.weights import Array
 from robustgc.models import robust
 from robustgc.spectrum import full_spectrum
-from robustgc.weights import Array
 
 
 def leave_one_out(graph: Graph, y: ArrayLike, *, gamma: float) -> Array:

@@ -13,9 +13,9 @@ import scipy.linalg as sla
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from robustgc.graph import Graph, per_graph
+from robustgc.graph.graph import Graph, per_graph
+from robustgc.graph.weights import Array, Weights
 from robustgc.outcome import Apply, NotConvergedError, NotConvexError, Solution, check_tol
-from robustgc.weights import Array, Weights
 
 # Enough for spectra where plain iterations are the right tool; beyond that, factorise.
 PLAIN_ITERATIONS = 500

@@ -11,15 +11,15 @@ from numbers import Integral
 import numpy as np
 import scipy.linalg as sla
 
-from robustgc import parallel
-from robustgc.alerts import ResidualWarning, warn
-from robustgc.graph import KINDS, SMALL, Graph, per_graph
+from robustgc.graph import threads
+from robustgc.graph.alerts import ResidualWarning, warn
+from robustgc.graph.graph import KINDS, SMALL, Graph, per_graph
+from robustgc.graph.quoting import quoted
+from robustgc.graph.weights import Array
 from robustgc.iterative import FAILURES, inverse_iteration, lanczos
 from robustgc.multigrid import first_pairs, possible
 from robustgc.outcome import NotConvergedError
-from robustgc.quoting import quoted
 from robustgc.solve import nearly_inverse
-from robustgc.weights import Array
 
 # Eigenvalues below this share of the largest are "tiny": products with L no longer resolve them
 # well, so they are settled on edge differences, and the models treat their modes in closed form.
@@ -108,7 +108,7 @@ def _decomposed(graph: Graph, kind: str) -> Spectrum:
     # Lift the trivial pair above all others instead of sorting it out afterwards: eigenvalues
     # near 0 would mix with it, and at 2 (bipartite graphs) they would with the usual 2 v0 v0'.
     # On so few nodes threads gain nothing; beside another program they take ten times as long.
-    with parallel.single_blas if graph.n <= SMALL else nullcontext():
+    with threads.single_blas if graph.n <= SMALL else nullcontext():
         values, vectors = np.linalg.eigh(M + 1.5 * top * np.outer(u0, u0))
     return _assembled(graph, kind, values[:-1], vectors[:, :-1])
 

@@ -14,14 +14,14 @@ from robustgc.choice.fit import ComponentFit, fit_component, weigh
 from robustgc.complement import Complement
 from robustgc.cost import ENSEMBLE, refuse_if_too_large
 from robustgc.engines import Attempt, Options, precision, solve_robust
-from robustgc.graph import SMALL, Graph
+from robustgc.graph.graph import SMALL, Graph
+from robustgc.graph.weights import Array, Weights
 from robustgc.labels import Labels
 from robustgc.lifted import MEDIUM, WORST
 from robustgc.models import bound
 from robustgc.outcome import NotConvergedError, Outcome, Shifts, Solution, reported
 from robustgc.problem import Problem
 from robustgc.transduction import Certificate
-from robustgc.weights import Array, Weights
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.graph import SMALL, Graph
+from robustgc.graph.graph import SMALL, Graph
+from robustgc.graph.weights import Array
 from robustgc.models import zhou
 from robustgc.resolvents import propagated
 from robustgc.spectrum import full_spectrum
-from robustgc.weights import Array
 
 FEW = 200  # labels up to which each is left out by itself on a graph of any size
 FOLDS = 10

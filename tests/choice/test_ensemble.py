@@ -12,7 +12,7 @@ from robustgc import PoissonGC, RobustGC
 from robustgc.choice.candidates import ETAS, RIDGES, Candidate, Spectrum
 from robustgc.choice.ensemble import weigh_candidates
 from robustgc.engines import Options
-from robustgc.graph import Graph
+from robustgc.graph.graph import Graph
 from robustgc.lifted import find_modes
 from samples import moons
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from robustgc import CSR, BelkinGC, ResidualWarning, RobustGC
-from robustgc.graph import SMALL
+from robustgc.graph.graph import SMALL
 from robustgc.landmarks import EXTENDED, OUT_OF_REACH
 from robustgc.lifted import WORST
 from robustgc.saving.model import load, save

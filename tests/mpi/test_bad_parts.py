@@ -8,7 +8,7 @@ import pytest
 from edge_cases import cut, drawn, parts, write
 from ranks import HERE, run
 
-from robustgc.csr import CSR, write_manifest
+from robustgc.graph.csr import CSR, write_manifest
 
 
 def ring(n=30):

@@ -6,12 +6,12 @@ from ranks import run
 WEIGHTS = """
 import numpy as np
 import scipy.sparse as sp
-from robustgc.csr import CSR
+from robustgc.graph.csr import CSR
 from robustgc.mpi.checking import check_share
 from robustgc.mpi.given import from_petsc, from_weights
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import petsc, world
-from robustgc.weights import check_weights
+from robustgc.graph.weights import check_weights
 
 comm = world()
 rng = np.random.default_rng(3257)
@@ -120,7 +120,7 @@ LABELS = """
 import sys
 from pathlib import Path
 import numpy as np
-from robustgc.csr import CSR
+from robustgc.graph.csr import CSR
 from robustgc.io.graph_files import read_graph
 from robustgc.io.label_files import LabelTable, attached, read_labels
 from robustgc.io.named import NamedGraph

@@ -9,7 +9,7 @@ from ranks import run
 # Every script says on rank 0 what each rank found.
 TELL = """
 import json, os
-from robustgc import parallel
+from robustgc.graph import threads
 from robustgc.mpi import world
 comm = world.world()
 
@@ -60,12 +60,12 @@ def test_ranks_on_a_machine_share_its_cores(n):
     cores = len(os.sched_getaffinity(0))
     # OpenMPI would bind each of few ranks to a core of its own.
     free = {"OMPI_MCA_hwloc_base_binding_policy": "none"}
-    assert told(n, "tell(parallel.n_threads())", env=free) == [max(1, cores // n)] * n
+    assert told(n, "tell(threads.n_threads())", env=free) == [max(1, cores // n)] * n
 
 
 def test_threads_that_were_asked_for_stay():
     asked = {"ROBUSTGC_NUM_THREADS": "5"}
-    assert told(2, "tell(parallel.n_threads())", env=asked) == [5, 5]
+    assert told(2, "tell(threads.n_threads())", env=asked) == [5, 5]
 
 
 def test_petsc_and_slepc_know_all_ranks_and_count_in_real_numbers():

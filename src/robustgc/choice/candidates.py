@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robustgc.graph import SMALL
+from robustgc.graph.graph import SMALL
+from robustgc.graph.weights import Array
 from robustgc.lifted import MEDIUM, Modes, spreads
 from robustgc.problem import Problem
-from robustgc.weights import Array
 
 # docs/choice.md says where each comes from, and what happens at half and at double of it.
 ETAS = (0.5, 0.99)  # modes with what is near a label, and modes alone

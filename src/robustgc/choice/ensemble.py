@@ -17,9 +17,9 @@ from robustgc.choice import likelihood
 from robustgc.choice.candidates import Candidate
 from robustgc.choice.ridges import Ridges
 from robustgc.choice.values import LabelValues
+from robustgc.graph.weights import Array
 from robustgc.label_filters import LabelFilters
 from robustgc.problem import Problem
-from robustgc.weights import Array
 
 ROUNDS = 3  # in which candidates are weighed; between two of them labels are
 # By time and memory.

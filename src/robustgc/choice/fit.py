@@ -4,17 +4,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robustgc import parallel
 from robustgc.bounded import TOL, Diffusions
 from robustgc.choice import candidates
 from robustgc.choice.ensemble import Ensemble, weigh_candidates
 from robustgc.choice.ridges import Ridges
 from robustgc.engines import Options, precision
-from robustgc.graph import SMALL
+from robustgc.graph import threads
+from robustgc.graph.graph import SMALL
+from robustgc.graph.weights import Array
 from robustgc.label_filters import LabelFilters
 from robustgc.lifted import Filters, Modes, check_residual, find_modes
 from robustgc.problem import Problem, sqrt_degree
-from robustgc.weights import Array
 
 # By the digits that modes have on graphs of this size, and by time.
 _SINGLE = 10_000  # nodes from which candidates are weighed in single precision throughout
@@ -121,7 +121,7 @@ class ComponentFit:
         coefficients = self.ensemble.combination.regressions
         total = np.zeros((self.problem.graph.rows, self.problem.n_classes))
         if self.ridges is not None and coefficients.any():
-            with parallel.single_blas:
+            with threads.single_blas:
                 total = self.ridges.answer(self.label_weights, coefficients, self.tol)
         return replace(self, regression_sum=total)
 
@@ -173,7 +173,7 @@ def weigh(
     else:
         modes, tol = without_modes.modes, max(tol, TOL)
         spectrum = candidates.Spectrum.of(problem, modes)
-    with parallel.single_blas:
+    with threads.single_blas:
         if known is not None:
             pairs, filters = tuple(known.pairs), known.filters
         else:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from robustgc.weights import Array
+from robustgc.graph.weights import Array
 
 # docs/choice.md says where each comes from, and what happens at half and at double of it.
 POWER = 0.25  # of a likelihood: neighbouring labels are not independent witnesses

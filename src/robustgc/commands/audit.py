@@ -66,7 +66,7 @@ def _write(
     excel: bool,
 ) -> None:
     """Write the table and the page, all that is asked for or nothing."""
-    from robustgc.atomic import together
+    from robustgc.graph.atomic import together
     from robustgc.io.writing import write_table
 
     with together(path for path in (output, report) if path is not None):

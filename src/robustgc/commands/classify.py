@@ -136,7 +136,7 @@ def _write(
     excel: bool,
 ) -> None:
     """Write all outputs, or none: they belong together."""
-    from robustgc.atomic import together
+    from robustgc.graph.atomic import together
 
     with together(path for path in (output, report, save) if path is not None):
         if output is not None:

@@ -50,10 +50,10 @@ def describe(known: Any) -> dict[str, Any]:
 
     from robustgc.cost import estimate
     from robustgc.engines import Options
-    from robustgc.graph import Graph
+    from robustgc.graph.graph import Graph
+    from robustgc.graph.weights import check_weights, components, separated
     from robustgc.io.named import edge_count
     from robustgc.lifted import find_modes
-    from robustgc.weights import check_weights, components, separated
 
     W = separated(check_weights(known.W))
     d = np.asarray(W.sum(axis=1)).ravel()

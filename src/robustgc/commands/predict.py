@@ -68,7 +68,7 @@ def _order_note(known: Any, new: Any) -> list[str]:
     if known.features is None and known.estimator.affinity != "precomputed":
         return ["the model has no names of columns, so new points must have its order of columns"]
     if known.features is not None and not new.header:
-        from robustgc.quoting import listed
+        from robustgc.graph.quoting import listed
 
         return [f"the points have no header; their columns are taken as {listed(known.features)}"]
     return []

@@ -160,8 +160,8 @@ def _check_no_file(asked: Question, what: str) -> None:
     """Refuse options of a file of labels where these are a column or attribute."""
     of_file = [asked.node_column, asked.label_column, asked.label_sheet]
     if asked.labels is not None and any(option is not None for option in of_file):
+        from robustgc.graph.quoting import quoted
         from robustgc.io.errors import InputError
-        from robustgc.quoting import quoted
 
         raise InputError(
             f"{quoted(asked.labels)} is a {what}; --node-column, --label-column and --label-sheet "
@@ -171,10 +171,10 @@ def _check_no_file(asked: Question, what: str) -> None:
 
 def _label_file(asked: Question, others: tuple[str, ...], what: str) -> Any:
     """Read the file of labels; `others` are the columns or attributes that might be meant too."""
+    from robustgc.graph.quoting import listed
     from robustgc.io.errors import InputError
     from robustgc.io.label_files import read_labels
     from robustgc.io.label_inputs import names_file
-    from robustgc.quoting import listed
 
     text = asked.labels or ""
     if others and text != options.PIPE and not names_file(text):
@@ -263,7 +263,7 @@ def check_way(symmetrise: str | None) -> None:
 def guarded(max_size: str | None = None, quiet: bool = False) -> Iterator[None]:
     """Turn what goes wrong into one line and an exit code; files may have `max_size` bytes."""
     try:
-        from robustgc.compilation import announced
+        from robustgc.graph.compilation import announced
         from robustgc.io.limits import allowing
 
         note = functools.partial(_note, quiet=quiet)

@@ -46,7 +46,7 @@ def info(
 
 def describe(share: Any) -> dict[str, Any]:
     """Return what there is to say of the ranks. All of them call this together."""
-    from robustgc import memory
+    from robustgc.graph import resources
     from robustgc.mpi.memory import need_per_rank
 
     comm, host = share.comm, socket.gethostname()
@@ -59,7 +59,7 @@ def describe(share: Any) -> dict[str, Any]:
         "entries": len(share.indices),
         "share": share.nbytes,
         # Ranks beside each other divide what their machine has.
-        "available": memory.available() / hosts.count(host),
+        "available": resources.available() / hosts.count(host),
     }
     peak = need_per_rank(share.n, entries, share.data is not None, comm.size)
     return {

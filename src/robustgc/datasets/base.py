@@ -5,7 +5,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from robustgc.weights import Array, Weights
+from robustgc.graph.weights import Array, Weights
 
 
 @dataclass(frozen=True, kw_only=True)

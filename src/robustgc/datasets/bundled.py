@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from robustgc.datasets.base import Dataset
-from robustgc.weights import Weights
+from robustgc.graph.weights import Weights
 
 
 def load_karate() -> Dataset:

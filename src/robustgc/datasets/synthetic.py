@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import make_moons
 
 from robustgc.datasets.base import Dataset
-from robustgc.weights import Array, Weights, components
+from robustgc.graph.weights import Array, Weights, components
 
 
 def chain(n_nodes: int = 20, weak: float = 0.1) -> Dataset:

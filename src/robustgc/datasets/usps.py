@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.datasets import fetch_openml, get_data_home
 from sklearn.datasets._openml import OpenMLError
 
-from robustgc.atomic import new_file
 from robustgc.datasets.base import Dataset
+from robustgc.graph.atomic import new_file
 
 FILE = "usps49.npz"
 

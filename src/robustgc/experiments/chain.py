@@ -7,7 +7,7 @@ import numpy as np
 from robustgc.datasets import chain
 from robustgc.engines import lambda_1
 from robustgc.experiments.records import Record, write_csv
-from robustgc.graph import Graph
+from robustgc.graph.graph import Graph
 from robustgc.models import belkin, robust, zhou
 
 # node: label. In the second example node 13 has the wrong sign.

@@ -7,7 +7,7 @@ import numpy as np
 from robustgc import datasets
 from robustgc.affinity import Gaussian
 from robustgc.experiments.records import Record, write_csv
-from robustgc.graph import Graph
+from robustgc.graph.graph import Graph
 from robustgc.models import condition_bound
 from robustgc.spectrum import full_spectrum
 

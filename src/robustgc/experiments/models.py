@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.engines import lambda_1
-from robustgc.graph import Graph
+from robustgc.graph.graph import Graph
+from robustgc.graph.weights import Array
 from robustgc.labels import draw, flip
 from robustgc.models import belkin, robust_path, zhou_path
-from robustgc.weights import Array
 
 MODELS = ("ZhouGC", "BelkGC", "RobustGC", "PF-RobustGC")
 GRID = 51

@@ -9,8 +9,8 @@ import numpy as np
 from robustgc.datasets import two_blocks
 from robustgc.experiments.models import MODELS, accuracies, label, signs
 from robustgc.experiments.records import Key, Record, Store, generator, run, write_csv
-from robustgc.graph import Graph
-from robustgc.weights import Array
+from robustgc.graph.graph import Graph
+from robustgc.graph.weights import Array
 
 CONNECTIVITY = {"low": 0.3, "high": 0.5}
 LABELS = (10, 20, 30, 40, 50)

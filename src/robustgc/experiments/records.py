@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
-from robustgc.atomic import new_file
+from robustgc.graph.atomic import new_file
 
 Value: TypeAlias = str | int | float
 Key: TypeAlias = dict[str, Value]

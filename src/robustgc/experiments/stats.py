@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.stats import wilcoxon
 
-from robustgc.weights import Array
+from robustgc.graph.weights import Array
 
 LEVEL = 0.05
 FEWEST = 6  # pairs below which the test cannot separate anything at this level

@@ -13,7 +13,7 @@ from robustgc.experiments.models import MODELS, accuracies, label
 from robustgc.experiments.problems import DRAWN, DRAWS, PERCENTS, n_labelled, problem
 from robustgc.experiments.records import Key, Record, Store, generator, read_csv, run, write_csv
 from robustgc.experiments.stats import ranks, standard_errors
-from robustgc.weights import Array
+from robustgc.graph.weights import Array
 
 
 def keys(datasets: Sequence[str], repeats: int, seed: int) -> Iterator[Key]:

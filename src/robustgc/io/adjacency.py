@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.graph.quoting import quoted, short
 from robustgc.io import tables
 from robustgc.io.assembling import DirectedError, assemble, directed
 from robustgc.io.edge_columns import HEADER
@@ -14,7 +15,6 @@ from robustgc.io.headers import counts_rows
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError
 from robustgc.io.reasons import is_number
-from robustgc.quoting import quoted, short
 
 _MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None", "-")
 _SAME, _SQUARE = "the names of rows and columns are the same", "it is a square of numbers"

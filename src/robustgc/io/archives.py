@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import limits
 from robustgc.io.inner_files import InnerFile
 from robustgc.io.opening import SQUEEZED, InputError, packed_size
-from robustgc.quoting import listed, quoted, short
 
 _WAYS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _FAILURES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)

@@ -11,11 +11,11 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.folder import read_header
+from robustgc.graph.folder import read_header
+from robustgc.graph.quoting import quoted, short
 from robustgc.io import limits
 from robustgc.io.inner_files import InnerFile
 from robustgc.io.opening import SQUEEZED, whole
-from robustgc.quoting import quoted, short
 
 _BLOCK = 2**20
 _WAYS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from robustgc.graph.quoting import short
 from robustgc.io.errors import InputError
-from robustgc.quoting import short
 
 
 def is_table(value: Any) -> bool:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from robustgc.graph.quoting import short
 from robustgc.io import limits, tables
 from robustgc.io.opening import InputError, kind, packed_size, whole
-from robustgc.quoting import short
 
 FEATHER = (".feather", ".arrow", ".ipc")
 LINES = (".jsonl", ".ndjson")

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import parallel
-from robustgc._plain import FOUND
-from robustgc.csr import CSR, PARTS
+from robustgc.graph import threads
+from robustgc.graph._plain import FOUND
+from robustgc.graph.csr import CSR, PARTS
+from robustgc.graph.quoting import quoted, short
 from robustgc.io.opening import InputError
-from robustgc.quoting import quoted, short
 
 _MANY = 2**20  # edges at a time whose copies are added up
 _SAMPLE = 2**14
@@ -115,7 +115,7 @@ def _rows(
 
 def _loops(entries: int) -> Any:
     """Return the loops over rows, compiled where there are many entries."""
-    return parallel.loops("_rows" if entries > _FEW else "_plain")
+    return threads.loops("_rows" if entries > _FEW else "graph._plain")
 
 
 def _thinned(
@@ -168,9 +168,9 @@ def merged(
     """
     loops = _loops(len(entries))
     kept = np.empty(len(indptr) - 1, dtype=np.int64)
-    cuts = parallel.even_entries(indptr, PARTS)
+    cuts = threads.even_entries(indptr, PARTS)
     start = np.zeros(FOUND)
-    parts = parallel.collect(loops.merge, cuts, indptr, entries, values, way, kept, found=start)
+    parts = threads.collect(loops.merge, cuts, indptr, entries, values, way, kept, found=start)
     copies, selves, zeros, others, differ = parts.sum(axis=0)[:5].astype(int).tolist()
     i, j, there, back = next((part[5:9] for part in parts if part[5]), np.zeros(4)).tolist()
     return Found(copies, selves, zeros, others, differ, (i - 1, j - 1, there, back)), kept

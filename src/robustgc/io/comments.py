@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from robustgc.graph.quoting import quoted, short
 from robustgc.io.errors import InputError
 from robustgc.io.headers import first_row
 from robustgc.io.heads import Head, is_comment
-from robustgc.quoting import quoted, short
 
 _PROSE = re.compile(r"[#%](\s|[#%]|$)")  # as people write comments, and no names
 _ROWS = 200  # lines that tell whether names begin with #

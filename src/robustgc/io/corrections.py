@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from robustgc.atomic import together
+from robustgc.graph.atomic import together
+from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import tables
 from robustgc.io.arrow_tables import read_typed
 from robustgc.io.decisions import (
@@ -33,7 +34,6 @@ from robustgc.io.sheet_writing import write_sheet
 from robustgc.io.sources import source
 from robustgc.io.writing import MARK, SHEET, TYPED, write_typed
 from robustgc.missing import find_missing
-from robustgc.quoting import listed, quoted, short
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
+from robustgc.graph.quoting import quoted
 from robustgc.io.opening import InputError
 from robustgc.io.reasons import is_number
-from robustgc.quoting import quoted
 
 _GROUPS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+|[+-]?\d{1,3}(,\d{3})+\.\d+", re.A)
 _THREE = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.A)  # 1,234: a fraction, or above a thousand

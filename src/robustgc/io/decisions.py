@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from robustgc.graph.quoting import listed, quoted
 from robustgc.io import tables
 from robustgc.io.arrow_tables import TYPED, read_typed
 from robustgc.io.dialect import Dialect
@@ -16,7 +17,6 @@ from robustgc.io.named import near
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.reasons import line_of
 from robustgc.io.sources import source
-from robustgc.quoting import listed, quoted
 
 KEEP, CHANGE, DROP = WORDS = ("keep", "change", "drop")
 CLASS = "class:"  # before the name of a class that is one of the words

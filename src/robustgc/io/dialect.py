@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from robustgc.graph.quoting import quoted
 from robustgc.io.errors import InputError
-from robustgc.quoting import quoted
 
 MARKS = ("\t", ";", "|", ",", " ")  # the rarer within names stand first
 _SPELLINGS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from typing import Any
 
+from robustgc.graph.quoting import listed, quoted
 from robustgc.io.edge_columns import WEIGHT
 from robustgc.io.errors import InputError
-from robustgc.quoting import listed, quoted
 
 USUAL = tuple(dict.fromkeys(("weight", *WEIGHT, "count")))  # in small letters, best first
 _NUMBERING = ("id", "key", "index")  # numbers that count edges rather than measure them

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from robustgc.graph.quoting import quoted
 from robustgc.io import edge_tables, objects
 from robustgc.io.dialect import Dialect, not_used
 from robustgc.io.edge_attributes import attribute_columns
@@ -14,7 +15,6 @@ from robustgc.io.named import NamedGraph
 from robustgc.io.network_files import OBJECTS, not_utf8
 from robustgc.io.opening import InputError, opened, whole
 from robustgc.io.tables import INTEGER, SAMPLE
-from robustgc.quoting import quoted
 
 _DATA = re.compile(r"(\S+)\s+(\S+)\s+(\{.*\})\s*")
 

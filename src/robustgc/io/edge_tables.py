@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import adjacency, tables
 from robustgc.io.assembling import DirectedError, assemble, directed
 from robustgc.io.decimals import refuse_cut_numbers
@@ -22,7 +23,6 @@ from robustgc.io.name_tables import NameTable
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, NoRowsError, kind
 from robustgc.io.reasons import is_number, line_of
-from robustgc.quoting import listed, quoted, short
 
 _NUMBERED = re.compile(r"column \d+")  # what columns without a header are called
 _SOME = 1000  # rows that tell what kind a column is

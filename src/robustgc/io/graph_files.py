@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.csr import CSR
+from robustgc.graph.csr import CSR
+from robustgc.graph.quoting import quoted, short
 from robustgc.io import arrow_tables, edge_tables, limits, objects, tables
 from robustgc.io.dialect import Dialect, not_used
 from robustgc.io.edge_lists import read_adjacency_list, read_edge_list
@@ -24,7 +25,6 @@ from robustgc.io.node_link import read_node_link
 from robustgc.io.opening import InputError, check_file, kind, whole
 from robustgc.io.pajek import read_pajek
 from robustgc.io.sources import source as source_of
-from robustgc.quoting import quoted, short
 
 _MATRICES = (".mtx", ".npz")
 _AGAIN = "Write the folder again."

@@ -8,12 +8,12 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from robustgc.atomic import new_folder, together
-from robustgc.csr import CSR
+from robustgc.graph.atomic import new_folder, together
+from robustgc.graph.csr import CSR
+from robustgc.graph.weights import check_weights
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, check_target, replacing, unwritten
 from robustgc.io.writing import TABLES, check_table, write_table
-from robustgc.weights import check_weights
 
 
 def write_graph(graph: NamedGraph, path: Path, *, excel: bool = False) -> None:

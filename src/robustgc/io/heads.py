@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from robustgc.graph.quoting import quoted
 from robustgc.io.dialect import (
     Dialect,
     delimiter_of,
@@ -14,7 +15,6 @@ from robustgc.io.dialect import (
 )
 from robustgc.io.inner_files import InnerFile
 from robustgc.io.opening import InputError, NoRowsError, kind, opened
-from robustgc.quoting import quoted
 
 SAMPLE = 2**16  # bytes from which delimiter and header are told
 LONGEST = 2**20  # bytes of a line; the reader of tables takes blocks of that many

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import tables
 from robustgc.io.arrow_objects import arrow_table, is_table
 from robustgc.io.arrow_tables import TYPED, read_typed
@@ -38,7 +39,6 @@ from robustgc.io.named import NamedGraph, as_text, positions
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.sources import source
 from robustgc.missing import find_missing
-from robustgc.quoting import listed, quoted, short
 
 __all__ = [
     "LabelTable", "attached", "entries", "label_table", "of_attribute", "read_labels",

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from robustgc.graph.quoting import listed, quoted
 from robustgc.io.errors import InputError
 from robustgc.io.label_columns import LABEL, NODE, LabelColumns
 from robustgc.io.tables import Layout
-from robustgc.quoting import listed, quoted
 
 
 class _Table(Protocol):

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from unicodedata import normalize
 
+from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io.named import NamedGraph, as_text
-from robustgc.quoting import listed, quoted, short
 
 # Straight, then curly ones.
 _QUOTATION_MARKS = "\"'`\u00b4\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import tables
 from robustgc.io.dialect import Dialect
 from robustgc.io.errors import InputError
@@ -15,7 +16,6 @@ from robustgc.io.label_classes import FEW
 from robustgc.io.label_columns import LabelColumns
 from robustgc.io.named import near, positions
 from robustgc.io.reasons import is_number, line_of
-from robustgc.quoting import listed, quoted, short
 
 _SOME = 1000  # rows from which it is told what a column holds
 _DECIMAL = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.I)

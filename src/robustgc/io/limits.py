@@ -12,9 +12,9 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
+from robustgc.graph.quoting import quoted
+from robustgc.graph.resources import available
 from robustgc.io.errors import InputError, TooLargeError
-from robustgc.memory import available
-from robustgc.quoting import quoted
 
 RATIO = 100  # bytes out of a packed one; edge lists have 3 to 20, files of one letter 1000
 SMALL = 2**26  # bytes that are never too many

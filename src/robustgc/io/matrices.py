@@ -7,11 +7,11 @@ from typing import Any
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from robustgc.graph.quoting import listed, quoted, short
+from robustgc.graph.structure import check_sparse
 from robustgc.io import limits
 from robustgc.io.arrays import read_arrays
 from robustgc.io.errors import InputError
-from robustgc.quoting import listed, quoted, short
-from robustgc.structure import check_sparse
 
 _PARTS = {
     "csr": ("data", "indices", "indptr"),

@@ -3,8 +3,8 @@
 import csv
 from collections.abc import Iterable
 
+from robustgc.graph.quoting import quoted
 from robustgc.io.errors import InputError
-from robustgc.quoting import quoted
 
 _SPECIAL = frozenset(';"\r\n')
 

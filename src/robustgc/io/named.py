@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.graph.quoting import listed, quoted
+from robustgc.graph.weights import Weights
 from robustgc.io.opening import InputError
-from robustgc.quoting import listed, quoted
-from robustgc.weights import Weights
 
 _COMPARED = 100_000  # names that are looked through for one that may be meant: a second
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from robustgc.graph.quoting import quoted, short
 from robustgc.io import objects
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, kind, whole
-from robustgc.quoting import quoted, short
 
 # Bytes of memory for a byte of text where all of it becomes Python objects: measured 14 (JSON), 22
 # (GML) and 31 (GraphML) for 120,000 edges.

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from robustgc.graph.quoting import quoted, short
 from robustgc.io import objects
 from robustgc.io.edge_attributes import attribute_columns
 from robustgc.io.named import NamedGraph
 from robustgc.io.network_files import OBJECTS
 from robustgc.io.opening import InputError, whole
-from robustgc.quoting import quoted, short
 
 _ENDS = ("source", "target")
 _NAMES = ("id", "name", "label")  # keys that name a node, the best first

@@ -8,7 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc.csr import CSR
+from robustgc.graph.csr import CSR
+from robustgc.graph.quoting import quoted, short
+from robustgc.graph.structure import check_sparse
+from robustgc.graph.weights import check_weights
 from robustgc.io import limits
 from robustgc.io.arrow_objects import arrow_table, is_table
 from robustgc.io.assembling import WAYS, DirectedError, assemble, directed
@@ -16,9 +19,6 @@ from robustgc.io.edge_attributes import attribute_columns, edge_weights
 from robustgc.io.edge_tables import from_arrow
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError
-from robustgc.quoting import quoted, short
-from robustgc.structure import check_sparse
-from robustgc.weights import check_weights
 
 KINDS = (
     "a NetworkX or igraph graph, a scipy matrix or numpy array of weights, a robustgc.CSR, a "

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
-from robustgc import atomic
-from robustgc.atomic import new_file
+from robustgc.graph import atomic
+from robustgc.graph.atomic import new_file
+from robustgc.graph.quoting import short
 from robustgc.io.dialect import Recoded
 from robustgc.io.errors import InputError, NoRowsError
 from robustgc.io.inner_files import InnerFile
 from robustgc.io.limits import Metered, check_text
-from robustgc.quoting import short
 
 __all__ = [
     "SQUEEZED", "InputError", "NoRowsError", "check_file", "check_target", "kind", "one_space",

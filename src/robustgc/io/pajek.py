@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from robustgc.graph.quoting import listed, quoted
 from robustgc.io import limits, objects
 from robustgc.io.named import NamedGraph
 from robustgc.io.network_files import OBJECTS, naming, not_utf8
 from robustgc.io.opening import InputError, whole
-from robustgc.quoting import listed, quoted
 
 _WORD = re.compile(r'"([^"]*)"|(\S+)')
 _COMMENTS = ("%", "/*")

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.features import matched
+from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import tables
 from robustgc.io.label_columns import REVIEWED
 from robustgc.io.label_files import LabelTable, reviewed_marks
 from robustgc.io.opening import InputError
 from robustgc.io.reasons import NUMBER
-from robustgc.quoting import listed, quoted, short
 
 NAME = ("id", "node", "name", "node_id", "point", "index")
 # What pandas calls the index of a frame where the frame does not.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from robustgc.features import column_names
+from robustgc.graph.quoting import short
 from robustgc.io import tables
 from robustgc.io.arrays import read_array, read_arrays
 from robustgc.io.arrow_objects import arrow_table, is_table
@@ -29,7 +30,6 @@ from robustgc.io.point_columns import (
 )
 from robustgc.io.reasons import is_number, line_of
 from robustgc.io.sources import source
-from robustgc.quoting import short
 
 
 def read_points(

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from robustgc.graph.quoting import quoted, short
 from robustgc.io.dialect import Dialect, undecodable
 from robustgc.io.heads import LONG, LONGEST, RETURN, head
 from robustgc.io.opening import InputError, opened
-from robustgc.quoting import quoted, short
 
 if TYPE_CHECKING:
     from robustgc.io.tables import Layout

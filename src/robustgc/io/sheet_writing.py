@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from robustgc.graph.quoting import short
 from robustgc.io.opening import InputError
 from robustgc.io.spreadsheets import library
-from robustgc.quoting import short
 
 ROWS = 2**20  # of a sheet, the header among them
 LONGEST = 32767  # characters of a cell

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from robustgc.graph.quoting import quoted
 from robustgc.io import archives, limits, spreadsheets
 from robustgc.io.dialect import Dialect
 from robustgc.io.inner_files import InnerFile
 from robustgc.io.opening import InputError, check_file, kind, opened
-from robustgc.quoting import quoted
 
 STANDARD_INPUT = "standard input"
 _BLOCK = 2**20

@@ -10,11 +10,11 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import limits
 from robustgc.io.dialect import Dialect
 from robustgc.io.inner_files import InnerFile
 from robustgc.io.opening import InputError, packed_size, whole
-from robustgc.quoting import listed, quoted, short
 
 ENDINGS = (".xlsx", ".xlsm")
 _OBJECTS = 8  # bytes of memory for a byte of a sheet's XML, about

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import limits
 from robustgc.io.comments import settle_comments
 from robustgc.io.decimals import decimal_of
@@ -19,7 +20,6 @@ from robustgc.io.heads import SAMPLE, Head, head
 from robustgc.io.opening import InputError, kind, one_space, opened, packed_size, whole
 from robustgc.io.reasons import explain, unfit
 from robustgc.io.streaming import batches
-from robustgc.quoting import listed, quoted, short
 
 __all__ = [
     "BLOCK", "INTEGER", "PARQUET", "SAMPLE", "TEXT", "Layout", "canonical", "column", "layout",

@@ -1,15 +1,15 @@
-"""Weights spread over ranks, checked as `robustgc.weights` checks those of one machine."""
+"""Weights spread over ranks, checked as `robustgc.graph.weights` checks those of one machine."""
 
 from typing import Any
 
 import numpy as np
 
-from robustgc import parallel
-from robustgc.csr import PARTS
+from robustgc.graph import threads
+from robustgc.graph.csr import PARTS
+from robustgc.graph.structure import check_rows
+from robustgc.graph.weights import CSR_FAULTS, NOT_SYMMETRIC
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import together
-from robustgc.structure import check_rows
-from robustgc.weights import CSR_FAULTS, NOT_SYMMETRIC
 
 
 def check_share(share: Share) -> None:
@@ -69,9 +69,9 @@ def _check_layout(starts: list[tuple[int, int, int, bool]]) -> None:
 
 
 def _found(share: Share) -> Any:
-    parts = parallel.collect(
-        parallel.loops("_spread").inspect,
-        parallel.even_entries(share.indptr, PARTS),
+    parts = threads.collect(
+        threads.loops("_spread").inspect,
+        threads.even_entries(share.indptr, PARTS),
         share.indptr,
         share.indices,
         share.data,
@@ -82,9 +82,9 @@ def _found(share: Share) -> Any:
 
 
 def _asymmetry(share: Share) -> int:
-    parts = parallel.collect(
-        parallel.loops().asymmetry,
-        parallel.even_entries(share.indptr, PARTS),
+    parts = threads.collect(
+        threads.loops().asymmetry,
+        threads.even_entries(share.indptr, PARTS),
         share.indptr,
         share.indices,
         None if share.data is None else share.data.view(np.uint64),

@@ -6,7 +6,7 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-from robustgc.atomic import new_file
+from robustgc.graph.atomic import new_file
 from robustgc.io.opening import InputError
 from robustgc.mpi.world import MissingMPIError
 from robustgc.outcome import NotConvergedError, NotConvexError

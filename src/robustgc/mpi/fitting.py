@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from robustgc.asked import Model
 from robustgc.audit import ComponentIssues, LabelIssues, component_issues, label_issues
 from robustgc.engines import Attempt, Options
-from robustgc.graph import SMALL
+from robustgc.graph.graph import SMALL
+from robustgc.graph.weights import Array, warn_of_faint_links
 from robustgc.labels import Labels, encode
 from robustgc.lifted import MEDIUM
 from robustgc.mpi.pieces import Pieces, extracted, find_pieces, separated
@@ -36,7 +37,6 @@ from robustgc.transduction import (
     Transduction,
     answered,
 )
-from robustgc.weights import Array, warn_of_faint_links
 
 
 @dataclass(frozen=True, eq=False)

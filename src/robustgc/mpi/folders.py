@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import parallel
 from robustgc.build import index_type
-from robustgc.csr import CSR
+from robustgc.graph import threads
+from robustgc.graph.csr import CSR
 from robustgc.io.graph_files import folder_names
 from robustgc.io.opening import InputError
 from robustgc.mpi import memory
@@ -28,7 +28,7 @@ def read_folder(path: Path, comm: Any, seen: Listing) -> tuple[Share, NDArray[An
     need = memory.need_per_rank(n, graph.nnz, graph.data is not None, comm.size)
     memory.check(comm, f"{path} ({n} nodes, {graph.nnz} entries)", need)
     with together(comm), unchanged(path, seen):
-        cuts = parallel.even_entries(graph.indptr, comm.size)
+        cuts = threads.even_entries(graph.indptr, comm.size)
         first, last = (int(cut) for cut in cuts[comm.rank : comm.rank + 2])
         share = _own(comm, graph, first, last)
         names = folder_names(path, n)

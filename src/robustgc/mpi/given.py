@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from robustgc import parallel
-from robustgc.csr import CSR
+from robustgc.graph import threads
+from robustgc.graph.csr import CSR
+from robustgc.graph.weights import Operator
 from robustgc.mpi.checking import check_share, without_ones
 from robustgc.mpi.files import check_equal
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import together
-from robustgc.weights import Operator
 
 
 def from_weights(W: Any, comm: Any) -> Share:
@@ -32,7 +32,7 @@ def from_weights(W: Any, comm: Any) -> Share:
     text = f"{rows.shape[0]} nodes and {rows.nnz} entries"
     check_equal(comm, text, text, "The weights are", "Give the same weights to all ranks.")
     with together(comm):
-        cuts = parallel.even_entries(rows.indptr, comm.size)
+        cuts = threads.even_entries(rows.indptr, comm.size)
         first, last = (int(cut) for cut in cuts[comm.rank : comm.rank + 2])
         indptr = np.asarray(rows.indptr[first : last + 1], dtype=np.int64)
         own = slice(int(indptr[0]), int(indptr[-1]))

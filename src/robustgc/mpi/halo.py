@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import parallel
-from robustgc.csr import CSR
+from robustgc.graph import threads
+from robustgc.graph.csr import CSR
 from robustgc.mpi.routing import exchange
 from robustgc.mpi.share import Share
 
@@ -70,7 +70,7 @@ class Halo:
 
 
 def _renumbered(share: Share) -> tuple[CSR, NDArray[Any]]:
-    loops = parallel.loops("_halo")
+    loops = threads.loops("_halo")
     first, last = share.first, share.first + share.rows
     bits = np.zeros(-(-share.n // 64), dtype=np.uint64)
     before = np.empty(len(bits) + 1, dtype=np.int64)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from robustgc.asked import Model
 from robustgc.audit import LabelIssues
-from robustgc.csr import CSR
 from robustgc.engines import Options
+from robustgc.graph.csr import CSR
+from robustgc.graph.weights import Array, Weights
 from robustgc.labels import Labels
 from robustgc.mpi.fitting import Fitted
 from robustgc.mpi.world import together
@@ -20,7 +21,6 @@ from robustgc.saving.reading import Reading
 from robustgc.saving.state import constant_arrays, encoded_certificates, issue_arrays
 from robustgc.saving.values import array, encoded
 from robustgc.transduction import Transduction
-from robustgc.weights import Array, Weights
 
 GRAPH, MODEL, LABELS, ABOUT = "graph", "model.json", "labels.npz", "about.json"
 

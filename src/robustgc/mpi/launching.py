@@ -7,8 +7,8 @@ import sys
 from collections import deque
 from pathlib import Path
 
-from robustgc import parallel
 from robustgc._ranked import rank_by_mpiexec
+from robustgc.graph import threads
 from robustgc.mpi.failures import died, raise_errors
 from robustgc.mpi.world import MissingMPIError
 
@@ -93,7 +93,7 @@ def environment(n_ranks: int) -> dict[str, str]:
     }
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         wanted |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    if n_ranks > parallel.n_threads():  # a rank that waits must leave its core to others
+    if n_ranks > threads.n_threads():  # a rank that waits must leave its core to others
         wanted |= {
             "OMPI_MCA_mpi_yield_when_idle": "1",
             "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",

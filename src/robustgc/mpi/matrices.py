@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robustgc.graph import per_graph
+from robustgc.graph.graph import per_graph
+from robustgc.graph.weights import Array
 from robustgc.mpi.world import library, petsc
 from robustgc.outcome import NotConvergedError
-from robustgc.weights import Array
 
 if TYPE_CHECKING:
     from robustgc.mpi.spread_graph import SpreadGraph

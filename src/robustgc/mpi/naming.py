@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from robustgc import parallel
+from robustgc.graph import threads
 from robustgc.mpi.routing import swap
 from robustgc.mpi.text import Text, swap_text
 from robustgc.mpi.world import together
@@ -70,7 +70,7 @@ def number_names(comm: Any, names: Any, counts: NDArray[np.int64]) -> Numbered:
 
 def _owners(names: NDArray[np.int64], size: int) -> NDArray[np.int32]:
     out = np.empty(len(names), dtype=np.int32)
-    parallel.loops("_spread").owners_of_numbers(names, size, out)
+    threads.loops("_spread").owners_of_numbers(names, size, out)
     return out
 
 

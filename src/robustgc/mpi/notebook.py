@@ -5,12 +5,12 @@ from pathlib import Path
 
 from robustgc.asked import Model
 from robustgc.engines import Options
+from robustgc.graph.weights import Array, Operator, Weights
 from robustgc.kept import Kept
 from robustgc.labels import Labels
 from robustgc.mpi.jobs import read_answers, write_job
 from robustgc.mpi.launching import run_ranks
 from robustgc.transduction import Transduction
-from robustgc.weights import Array, Operator, Weights
 
 ENDED = (
     "The ranks that n_ranks= started have ended, and with them what update and suggest_queries "

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import parallel
+from robustgc.graph import threads
+from robustgc.graph.weights import NEGLIGIBLE, Array
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.routing import fetch, owners, send
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import library
-from robustgc.weights import NEGLIGIBLE, Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ def find_pieces(share: Share, halo: Halo, d: Array) -> Pieces:
     """
     comm, bounds, rows = share.comm, halo.bounds, share.rows
     root = halo.values(np.sqrt(np.where(d > 0, d, 1.0)))
-    W, smallest = halo.W, parallel.loops("_halo").smallest
+    W, smallest = halo.W, threads.loops("_halo").smallest
     inside, local = W.components(root, NEGLIGIBLE)
     label = np.full(inside, share.n, dtype=np.int64)
     np.minimum.at(label, local, np.arange(share.first, share.first + rows))

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from robustgc._ranked import rank_by_mpiexec
 from robustgc.asked import Model
 from robustgc.engines import Options
+from robustgc.graph.quoting import quoted
+from robustgc.graph.weights import Array, Weights
 from robustgc.kept import Kept
 from robustgc.labels import Labels, encode, unlabelled
 from robustgc.mpi.files import check_equal
@@ -18,9 +20,7 @@ from robustgc.mpi.fitting import Fitted, fit_codes
 from robustgc.mpi.given import from_petsc, from_weights
 from robustgc.mpi.world import together, world
 from robustgc.priors import relative_sizes
-from robustgc.quoting import quoted
 from robustgc.transduction import Transduction
-from robustgc.weights import Array, Weights
 
 SPREAD = (
     "The nodes of this fit are spread over ranks: update and suggest_queries need them in one "

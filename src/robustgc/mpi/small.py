@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from robustgc.audit import ComponentIssues, component_issues
 from robustgc.engines import Attempt
-from robustgc.graph import Graph
+from robustgc.graph.graph import Graph
+from robustgc.graph.weights import Array
 from robustgc.mpi.routing import owners, send
 from robustgc.mpi.world import together
 from robustgc.task import Piece
 from robustgc.transduction import ROUNDING, Certificate, answered
-from robustgc.weights import Array
 
 if TYPE_CHECKING:
     from robustgc.mpi.fitting import _Fit

@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.graph import Graph
+from robustgc.graph.graph import Graph
+from robustgc.graph.weights import Array
 from robustgc.lifted import Modes, measured
 from robustgc.mpi import eigen, systems
 from robustgc.mpi.halo import Halo
@@ -16,7 +17,6 @@ from robustgc.mpi.share import Share
 from robustgc.mpi.spread_laplacian import SpreadLaplacian
 from robustgc.mpi.world import available, library, total
 from robustgc.outcome import NotConvergedError, Solution, Watch, nobody
-from robustgc.weights import Array
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 Keeper: TypeAlias = Callable[[str, Callable[[], Arrays]], Arrays]

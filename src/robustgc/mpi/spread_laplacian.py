@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import parallel
-from robustgc.csr import CSR, PARTS
-from robustgc.laplacian import Laplacian, single_unit
+from robustgc.graph import threads
+from robustgc.graph.csr import CSR, PARTS
+from robustgc.graph.laplacian import Laplacian, single_unit
 from robustgc.mpi.world import total
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ class SpreadLaplacian(Laplacian):
         root = np.sqrt(graph.d / scale)
         self.scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0).astype(dtype)
         self.v0 = graph.v0.astype(dtype)
-        parts = PARTS if self.rows >= parallel.ALONE else 1
-        self._even, self._cuts = parallel.even_rows(self.rows, parts), self._own.cuts(parts)
+        parts = PARTS if self.rows >= threads.ALONE else 1
+        self._even, self._cuts = threads.even_rows(self.rows, parts), self._own.cuts(parts)
 
     def norm(self, x: NDArray[Any]) -> float:
         """Return the norm of node values over all ranks."""
@@ -42,8 +42,8 @@ class SpreadLaplacian(Laplacian):
 
     def multiply(self, u: NDArray[Any], out: NDArray[Any]) -> NDArray[np.float64]:
         """Store ``L_N q`` for ``u = scale q`` in out; return ``q' L_N q`` for every column."""
-        dots = parallel.collect(
-            parallel.loops().laplacian,
+        dots = threads.collect(
+            threads.loops().laplacian,
             self._cuts,
             self._own.indptr,
             self._own.indices,

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import parallel
+from robustgc.graph import threads
 from robustgc.io.assembling import DirectedError, Found, directed, entry_type, merged, packed
 from robustgc.mpi.naming import Numbered
 from robustgc.mpi.routing import swap
@@ -25,7 +25,7 @@ class Ends(NamedTuple):
     def counts(self, names: int) -> NDArray[np.int64]:
         """Count the entries of every name's row: two of an edge, one of a self-loop."""
         out = np.zeros(names, dtype=np.int64)
-        parallel.loops("_rows").count(self.sources, self.targets, out)
+        threads.loops("_rows").count(self.sources, self.targets, out)
         return out
 
 
@@ -85,13 +85,13 @@ def _rows(
         rows, _ = swap(comm, rows, counts)
         going, _ = swap(comm, going, counts)
         weights = None if weights is None else swap(comm, weights, counts)[0]
-        parallel.loops("_spread").put(rows, going, weights, place, entries, values)
+        threads.loops("_spread").put(rows, going, weights, place, entries, values)
     return indptr, entries, values
 
 
 def _posted(edges: Ends, nodes: Numbered, kind: Any, start: int) -> Any:
     """Return the entries of some edges, sorted by rank."""
-    loops, ranks = parallel.loops("_spread"), len(nodes.first) - 1
+    loops, ranks = threads.loops("_spread"), len(nodes.first) - 1
     a, b = (min(k, len(edges.sources)) for k in (start, start + EDGES))
     counts = np.zeros(ranks, dtype=np.int64)
     loops.tally(edges.sources, edges.targets, nodes.owner, counts, a, b)

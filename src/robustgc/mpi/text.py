@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from robustgc import parallel
+from robustgc.graph import threads
 from robustgc.mpi.routing import swap
 
 
@@ -34,7 +34,7 @@ class Text(NamedTuple):
     def owners(self, size: int) -> NDArray[np.int32]:
         """Give every text to a rank."""
         out = np.empty(len(self.offsets) - 1, dtype=np.int32)
-        parallel.loops("_spread").owners_of_text(self.offsets, self.letters, size, out)
+        threads.loops("_spread").owners_of_text(self.offsets, self.letters, size, out)
         return out
 
 

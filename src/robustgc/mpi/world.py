@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import memory, parallel
+from robustgc.graph import resources, threads
 
 INSTALL = (
     "engine='mpi' needs mpi4py, petsc4py and slepc4py, and {name} is not installed. Install them "
@@ -38,7 +38,7 @@ def world() -> Any:
         # Ranks share the cores that they may run on; those bound to other cores do not count.
         every = beside.allgather(_cores())
         sharing = sum(not every[beside.rank].isdisjoint(cores) for cores in every)
-        os.environ["ROBUSTGC_NUM_THREADS"] = str(max(1, parallel.n_threads() // sharing))
+        os.environ["ROBUSTGC_NUM_THREADS"] = str(max(1, threads.n_threads() // sharing))
     comm.Set_attr(_beside_key(), beside)
     return comm
 
@@ -89,7 +89,7 @@ def _imported(name: str) -> Any:
 def available(comm: Any) -> float:
     """Return the bytes that every rank can take: those of the one that has least."""
     beside = comm.Get_attr(_beside_key())
-    share = memory.available() / (beside.size if beside else 1)
+    share = resources.available() / (beside.size if beside else 1)
     return float(comm.allreduce(share, library().MIN))
 
 

@@ -4,7 +4,7 @@ import base64
 from html import escape
 from pathlib import Path
 
-from robustgc.atomic import new_file
+from robustgc.graph.atomic import new_file
 from robustgc.report.figures import draw
 from robustgc.report.style import MODELS, read
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.audit import LabelIssues
+from robustgc.graph.quoting import quoted
 from robustgc.labels import Labels
 from robustgc.landmarks import EXTENDED, OUT_OF_REACH
-from robustgc.quoting import quoted
 from robustgc.saving.checks import Checked
 from robustgc.transduction import (
     DECIDED,

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.quoting import short
+from robustgc.graph.quoting import short
 from robustgc.saving.files import MANIFEST
 from robustgc.saving.values import decoded
 

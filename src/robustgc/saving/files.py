@@ -18,8 +18,8 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.atomic import new_file, new_folder, scratch_folder, unwritten
-from robustgc.quoting import quoted
+from robustgc.graph.atomic import new_file, new_folder, scratch_folder, unwritten
+from robustgc.graph.quoting import quoted
 
 FORMAT = "robustgc-model"
 VERSION = 1

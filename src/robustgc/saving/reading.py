@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from robustgc.affinity import Affinity, Gaussian, Nearest, Precomputed
 from robustgc.audit import LabelIssues
-from robustgc.csr import CSR
 from robustgc.estimators import RobustGC
 from robustgc.features import Standardisation, check_metric
+from robustgc.graph.csr import CSR
+from robustgc.graph.quoting import quoted, short
+from robustgc.graph.structure import check_rows
+from robustgc.graph.weights import check_weights
 from robustgc.kept import Kept
 from robustgc.labels import Labels
-from robustgc.quoting import quoted, short
 from robustgc.saving.answers import ROUNDING, check_answer, check_issues, in_share
 from robustgc.saving.checks import Checked
 from robustgc.saving.state import KINDS
 from robustgc.saving.values import array, decoded, decoded_record
-from robustgc.structure import check_rows
 from robustgc.transduction import Certificate, Transduction
-from robustgc.weights import check_weights
 
 
 class Reading(Checked):

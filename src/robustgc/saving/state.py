@@ -9,13 +9,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from robustgc.affinity import Gaussian, Nearest, Precomputed
 from robustgc.audit import LabelIssues
-from robustgc.csr import CSR
 from robustgc.estimators import RobustGC
+from robustgc.graph.csr import CSR
+from robustgc.graph.quoting import quoted
+from robustgc.graph.weights import Array
 from robustgc.outcome import NotConvergedError
-from robustgc.quoting import quoted
 from robustgc.saving.values import encoded, encoded_record
 from robustgc.transduction import Certificate
-from robustgc.weights import Array
 
 Arrays = dict[str, NDArray[Any]]
 KINDS = {"rbf": Gaussian, "knn": Nearest, "precomputed": Precomputed}

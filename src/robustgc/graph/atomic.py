@@ -2,7 +2,7 @@
 
 Everything is written beside its final name and gets that name by a rename when it is complete:
 whoever looks sees the old one or the new one, never a part. What killed runs have left is removed
-by the next one (`robustgc.leftovers`).
+by the next one (`robustgc.graph.leftovers`).
 """
 
 import errno
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from robustgc.leftovers import beside, clear_leftovers, hidden_beside, locked, remove
+from robustgc.graph.leftovers import beside, clear_leftovers, hidden_beside, locked, remove
 
 _TRIES = 100
 

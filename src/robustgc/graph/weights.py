@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
-from robustgc.alerts import warn
-from robustgc.csr import CSR, native
-from robustgc.structure import check_arrays, check_sparse
+from robustgc.graph.alerts import warn
+from robustgc.graph.csr import CSR, native
+from robustgc.graph.structure import check_arrays, check_sparse
 
 Array: TypeAlias = NDArray[np.float64]
 Weights: TypeAlias = Any  # float64 ndarray, csr_array in canonical form, or CSR

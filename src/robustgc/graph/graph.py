@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from robustgc.csr import CSR
-from robustgc.nodes import NodeValues
-from robustgc.quoting import quoted
-from robustgc.weights import NEGLIGIBLE, Array, Operator, Weights, check_weights, components
+from robustgc.graph.csr import CSR
+from robustgc.graph.nodes import NodeValues
+from robustgc.graph.quoting import quoted
+from robustgc.graph.weights import NEGLIGIBLE, Array, Operator, Weights, check_weights, components
 
 # Up to here one full eigendecomposition takes about a second and answers everything.
 SMALL = 1500

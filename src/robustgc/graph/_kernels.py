@@ -1,7 +1,7 @@
 """Compiled loops over the rows of a sparse matrix; each call covers the rows a to b - 1.
 
-They release the interpreter lock, so `robustgc.parallel` runs them side by side on ranges of rows.
-Every row is summed in storage order: the number of threads changes no digit of a product.
+They release the interpreter lock, so `robustgc.graph.threads` runs them side by side on ranges of
+rows. Every row is summed in storage order: the number of threads changes no digit of a product.
 Indices are read as unsigned numbers, which spares the test for negative ones in the inner loop.
 """
 

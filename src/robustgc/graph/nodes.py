@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.memory import available
-from robustgc.weights import Array
+from robustgc.graph.resources import available
+from robustgc.graph.weights import Array
 
 
 class NodeValues:

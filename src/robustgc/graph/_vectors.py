@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from robustgc._kernels import compiled
+from robustgc.graph._kernels import compiled
 
 
 @compiled

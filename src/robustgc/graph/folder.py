@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from robustgc.quoting import quoted, short
+from robustgc.graph.quoting import quoted, short
 
 FORMAT = "robustgc-csr"
 VERSION = 1

@@ -15,11 +15,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc import parallel
-from robustgc.atomic import new_file, new_folder
-from robustgc.folder import FORMAT, VERSION, mapped
-from robustgc.quoting import quoted
-from robustgc.structure import check_arrays, check_range, check_rows, check_sparse
+from robustgc.graph import threads
+from robustgc.graph.atomic import new_file, new_folder
+from robustgc.graph.folder import FORMAT, VERSION, mapped
+from robustgc.graph.quoting import quoted
+from robustgc.graph.structure import check_arrays, check_range, check_rows, check_sparse
 
 # Entries and rows up to which numpy has read them before numba is loaded; and rows, however full.
 # Beyond, the arrays that numpy makes on the way are a multiple of the graph.
@@ -114,21 +114,21 @@ class CSR:
     def cuts(self, parts: int | None = None) -> NDArray[np.int64]:
         """Cut the rows into ranges of about equal work, by default one per thread."""
         if parts is None:
-            alone = self.nnz + len(self.indptr) < parallel.ALONE
-            parts = 1 if alone else parallel.n_threads()
-        return parallel.even_entries(self.indptr, parts)
+            alone = self.nnz + len(self.indptr) < threads.ALONE
+            parts = 1 if alone else threads.n_threads()
+        return threads.even_entries(self.indptr, parts)
 
     @property
     def _loops(self) -> Any:
         """The loops over rows, compiled where there are many entries."""
         rows = len(self.indptr) - 1
         few = rows <= FEW_ROWS or self.nnz + rows <= FEW
-        return parallel.loops("_plain" if few else "_kernels")
+        return threads.loops("graph._plain" if few else "graph._kernels")
 
     def __matmul__(self, X: NDArray[Any]) -> NDArray[Any]:
         columns = np.ascontiguousarray(X.reshape(len(X), -1))
         out = np.empty_like(columns)
-        parallel.run(self._loops.product, self.cuts(), *self._within(len(X)), columns, out)
+        threads.run(self._loops.product, self.cuts(), *self._within(len(X)), columns, out)
         return out.reshape(X.shape)
 
     def sum(self, axis: int = 1) -> NDArray[np.float64]:
@@ -142,7 +142,7 @@ class CSR:
     def diagonal(self) -> NDArray[np.float64]:
         """Return the self-loops."""
         out = np.zeros(self.shape[0])
-        parallel.run(self._loops.diagonal, self.cuts(), *self._rows, out)
+        threads.run(self._loops.diagonal, self.cuts(), *self._rows, out)
         return out
 
     def part(self, nodes: NDArray[np.int64]) -> "CSR":
@@ -170,7 +170,7 @@ class CSR:
         """Read every entry once; return the findings of `_kernels.inspect` and the degrees."""
         degrees = np.empty(self.shape[0])
         start = np.array([0, 0, 0, 0, np.inf, -np.inf])
-        found = parallel.collect(
+        found = threads.collect(
             self._loops.inspect,
             self.cuts(PARTS),
             *self._rows,
@@ -188,7 +188,7 @@ class CSR:
         if self.data is not None:
             # + 0.0 would copy; -0.0 is refused before, with the negative weights.
             bits = self.data.view(f"u{self.data.dtype.itemsize}")
-        parts = parallel.collect(
+        parts = threads.collect(
             self._loops.asymmetry,
             self.cuts(PARTS),
             *self._rows[:2],

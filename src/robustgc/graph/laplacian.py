@@ -6,10 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-from robustgc import parallel
-from robustgc.csr import CSR, PARTS
-from robustgc.graph import Graph, per_graph
-from robustgc.weights import Operator, divided
+from robustgc.graph import threads
+from robustgc.graph.csr import CSR, PARTS
+from robustgc.graph.graph import Graph, per_graph
+from robustgc.graph.weights import Operator, divided
 
 _SINGLE = 50  # powers of two that degrees may be away from 1 in single precision: squares fit too
 
@@ -50,8 +50,8 @@ class Laplacian:
         root /= float(np.linalg.norm(root)) or 1.0
         self.v0 = root.astype(dtype)
         self.first = 0  # number of the first row
-        parts = PARTS if self.rows >= parallel.ALONE else 1
-        self._even = parallel.even_rows(self.rows, parts)
+        parts = PARTS if self.rows >= threads.ALONE else 1
+        self._even = threads.even_rows(self.rows, parts)
         self._cuts = self._even if self._csr is None else self._csr.cuts(parts)
 
     def embed(self, X: NDArray[Any]) -> NDArray[Any]:
@@ -81,8 +81,8 @@ class Laplacian:
         """Store ``L_N q`` for ``u = scale q`` in out; return ``q' L_N q`` for every column."""
         if self._csr is not None:
             rows = self._csr
-            dots = parallel.collect(
-                parallel.loops().laplacian,
+            dots = threads.collect(
+                threads.loops().laplacian,
                 self._cuts,
                 rows.indptr,
                 rows.indices,
@@ -108,10 +108,10 @@ class Laplacian:
         beta: NDArray[Any],
     ) -> NDArray[np.float64]:
         """Take ``alpha q + beta before`` from w; return ``|w|^2`` and ``v0' w`` by column."""
-        loop = parallel.loops("_vectors").recur
+        loop = threads.loops("graph._vectors").recur
         a, b = alpha.astype(self.dtype), beta.astype(self.dtype)
         zeros = np.zeros((2, w.shape[1]))
-        parts = parallel.collect(loop, self._even, w, q, before, self.v0, a, b, found=zeros)
+        parts = threads.collect(loop, self._even, w, q, before, self.v0, a, b, found=zeros)
         return np.asarray(parts.sum(axis=0))
 
     def advance(
@@ -124,8 +124,8 @@ class Laplacian:
         copy: NDArray[Any],
     ) -> NDArray[np.float64]:
         """Store ``f0 w + f1 x + f2 before + f3 v0`` in before; return its sums, as `recur` does."""
-        parts = parallel.collect(
-            parallel.loops("_vectors").advance,
+        parts = threads.collect(
+            threads.loops("graph._vectors").advance,
             self._even,
             w,
             x,
@@ -156,8 +156,8 @@ class Laplacian:
         """
         factors, shares = factors.astype(self.dtype), shares.astype(self.dtype)
         if self._csr is not None and type(self) is Laplacian:
-            loop, rows = parallel.loops("_vectors").chebyshev, self._csr
-            parallel.run(
+            loop, rows = threads.loops("graph._vectors").chebyshev, self._csr
+            threads.run(
                 loop,
                 rows.cuts(),
                 rows.indptr,
@@ -185,9 +185,9 @@ class Laplacian:
         u: NDArray[Any],
     ) -> None:
         """Store ``q = (w - off v0) size`` and ``u = scale q``."""
-        loop = parallel.loops("_vectors").normalise
+        loop = threads.loops("graph._vectors").normalise
         c, s = off.astype(self.dtype), size.astype(self.dtype)
-        parallel.run(loop, parallel.shares(self.rows), w, self.v0, c, s, self.scale, q, u)
+        threads.run(loop, threads.shares(self.rows), w, self.v0, c, s, self.scale, q, u)
 
 
 def laplacian_of(graph: Graph, dtype: str) -> Laplacian:

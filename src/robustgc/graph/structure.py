@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.quoting import short
+from robustgc.graph.quoting import short
 
 _BLOCK = 2**20  # values compared at a time
 _INDEX = (np.dtype(np.int32), np.dtype(np.int64))

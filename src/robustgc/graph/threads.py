@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import compilation
+from robustgc.graph import compilation
 
 ALONE = 2**15  # rows and entries below which starting threads costs more than it saves
 
@@ -58,10 +58,10 @@ def even_entries(indptr: NDArray[Any], parts: int) -> NDArray[np.int64]:
 
 
 @cache
-def loops(module: str = "_kernels") -> Any:
+def loops(module: str = "graph._kernels") -> Any:
     """Return a module of loops, imported on first use: numba takes half a second to load."""
     found = import_module(f"robustgc.{module}")
-    if module != "_plain":
+    if module != "graph._plain":
         compilation.watch()
     return found
 

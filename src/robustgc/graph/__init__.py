@@ -1,0 +1,1 @@
+"""Read the weights of a graph, check them once, and multiply with them fast."""
