@@ -8,7 +8,8 @@ Every library returns the 10 nearest others of all points, in single precision o
 Recall is the share of the true neighbours of 1000 points that were found. CPU seconds add up the
 cores, and say more than wall seconds on a machine that is shared. "Repeats": two runs on the
 first 20,000 points, same seed, new processes, gave the same bytes. usearch and pynndescent run
-with their defaults; robustgc is `robustgc.neighbours.approximate`, exact distances included.
+with their defaults; robustgc is `robustgc.affinity.neighbours.approximate`, exact distances
+included.
 """
 
 import gzip
@@ -96,8 +97,8 @@ def usearch(X):
 
 
 def robustgc(X):
-    from robustgc.neighbours import approximate
-    from robustgc.points import Points
+    from robustgc.affinity.neighbours import approximate
+    from robustgc.affinity.points import Points
 
     return approximate(Points(X.astype(float)), K)[1]
 

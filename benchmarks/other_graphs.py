@@ -16,7 +16,7 @@ from sklearn.datasets import make_classification
 from benchmarks.noise.columns import accuracy, answer
 from benchmarks.noise.data import Problem, block_model, problem_of
 from benchmarks.noise.draws import Trial, draw
-from robustgc import affinity
+from robustgc.affinity import kinds
 
 COLUMNS = ("auto", "pf", "zhou_auto", "belkin_auto", "poisson", "pagerank", "gl_poisson")
 POINTS = ((2, 3, 300, 1.5), (3, 1, 300, 1.0), (3, 2, 360, 1.5), (4, 3, 480, 2.0), (6, 1, 480, 1.5))
@@ -34,7 +34,7 @@ def graphs(seed: int) -> Iterator[Problem]:
             class_sep=apart,
             random_state=seed,
         )
-        near = affinity.make(X, "knn", sigma=None, scale=2.0, self_loops=True, n_neighbors=None)
+        near = kinds.make(X, "knn", sigma=None, scale=2.0, self_loops=True, n_neighbors=None)
         yield problem_of(f"points, {K} x {clusters}", near.weights(), y)
     yield problem_of("blocks, 3 x 1", *block_model([120, 100, 80], 0.12, 0.03, rng))
     for K, clusters, size in ((3, 3, 50), (6, 2, 40)):

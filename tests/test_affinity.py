@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
-from robustgc.affinity import Gaussian, Kernel, Nearest, Precomputed, make, typical_distance
+from robustgc.affinity.kinds import Gaussian, Kernel, Nearest, Precomputed, make, typical_distance
 
 RNG = np.random.default_rng(31)
 X = RNG.standard_normal((30, 3))

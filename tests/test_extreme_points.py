@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 from robustgc import PoissonGC, ZhouGC
-from robustgc.affinity import Gaussian, Nearest
-from robustgc.blocked import GaussianOperator
+from robustgc.affinity.gaussian import GaussianOperator
+from robustgc.affinity.kinds import Gaussian, Nearest
 
 X = np.random.default_rng(45).standard_normal((12, 3))
 Y = np.where(np.arange(12) < 6, np.arange(12) % 2, -1)

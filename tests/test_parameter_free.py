@@ -113,7 +113,7 @@ def test_a_wide_kernel_known_by_products_only(estimator, monkeypatch):
     X = np.random.default_rng(55).standard_normal((1700, 2))
     y = np.where(np.arange(1700) < 20, (X[:, 0] > 0).astype(int), -1)
     dense = estimator(affinity="rbf", sigma=2.0).fit(X, y)
-    monkeypatch.setattr("robustgc.affinity.DENSE", 1000)
+    monkeypatch.setattr("robustgc.affinity.kinds.DENSE", 1000)
     products = estimator(affinity="rbf", sigma=2.0).fit(X, y)
     assert type(products._affinity.weights()).__name__ == "GaussianOperator"
     np.testing.assert_allclose(products.f_, dense.f_, atol=1e-5 * np.abs(dense.f_).max())

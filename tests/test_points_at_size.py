@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from robustgc import BelkinGC, RobustGC, ZhouGC, affinity, blocked, neighbours
-from robustgc.affinity import Gaussian, Nearest
-from robustgc.blocked import GaussianOperator
+from robustgc import BelkinGC, RobustGC, ZhouGC
+from robustgc.affinity import gaussian as blocked
+from robustgc.affinity import kinds, neighbours
+from robustgc.affinity.gaussian import GaussianOperator
+from robustgc.affinity.kinds import Gaussian, Nearest
+from robustgc.affinity.points import Points
 from robustgc.datasets import three_blocks
 from robustgc.graph.weights import check_weights, components
 from robustgc.landmarks import EXTENDED, OUT_OF_REACH
-from robustgc.points import Points
 from robustgc.transduction import decide
 from samples import EACH, moons
 
@@ -172,8 +174,8 @@ def test_the_operator_of_sparse_points_is_that_of_dense_ones():
 
 def test_many_points_get_the_operator_and_it_is_passed_through(monkeypatch):
     assert isinstance(Gaussian(X[:50], 1.0).weights(), np.ndarray)
-    monkeypatch.setattr(affinity, "DENSE", 49)
-    operator = affinity.make(X[:50], "rbf", **PARAMETERS).weights()
+    monkeypatch.setattr(kinds, "DENSE", 49)
+    operator = kinds.make(X[:50], "rbf", **PARAMETERS).weights()
     assert isinstance(operator, GaussianOperator)
     assert check_weights(operator) is operator
 
@@ -331,7 +333,7 @@ def test_gaussian_weights_of_many_points_are_never_a_full_matrix(monkeypatch, wi
     y[rng.choice(900, 9, replace=False)] = 0
     y[900 + rng.choice(900, 9, replace=False)] = 1
     dense = RobustGC(0.9, n_modes=1, affinity="rbf", sigma=width).fit(X, y)
-    monkeypatch.setattr("robustgc.affinity.DENSE", 1000)
+    monkeypatch.setattr("robustgc.affinity.kinds.DENSE", 1000)
     other = RobustGC(0.9, n_modes=1, affinity="rbf", sigma=width).fit(X, y)
     kind = type(other._affinity.weights())
     assert kind.__name__ == ("csr_array" if width < 0.1 else "GaussianOperator")
@@ -343,7 +345,7 @@ def test_gaussian_weights_of_many_points_are_never_a_full_matrix(monkeypatch, wi
 def test_models_that_need_a_matrix_say_so_of_a_wide_kernel(monkeypatch):
     rng = np.random.default_rng(632)
     X = rng.standard_normal((1700, 2))
-    monkeypatch.setattr("robustgc.affinity.DENSE", 1000)
+    monkeypatch.setattr("robustgc.affinity.kinds.DENSE", 1000)
     y = np.where(np.arange(1700) < 20, (X[:, 0] > 0).astype(int), -1)
     with pytest.raises(ValueError, match="needs the matrix of the 1700 nodes"):
         BelkinGC(affinity="rbf", sigma=2.0).fit(X, y)

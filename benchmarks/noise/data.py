@@ -60,12 +60,12 @@ def _points(name: str) -> Problem:
     from sklearn import datasets
     from sklearn.preprocessing import StandardScaler
 
-    from robustgc import affinity
+    from robustgc.affinity import kinds
 
     X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
     if name in ("wine", "breast_cancer"):
         X = StandardScaler().fit_transform(X)
-    near = affinity.make(X, "knn", sigma=None, scale=2.0, self_loops=True, n_neighbors=None)
+    near = kinds.make(X, "knn", sigma=None, scale=2.0, self_loops=True, n_neighbors=None)
     return problem_of(name, near.weights(), y, X)
 
 

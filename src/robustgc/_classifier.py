@@ -13,16 +13,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from robustgc import affinity as affinities
-from robustgc.affinity import Affinity
-from robustgc.answer_columns import probabilities, size_of
-from robustgc.features import (
+from robustgc.affinity import kinds as affinities
+from robustgc.affinity.features import (
     Standardisation,
     by_name,
     check_metric,
     unit_rows,
     warn_of_spreads,
 )
+from robustgc.affinity.kinds import Affinity
+from robustgc.affinity.points import as_float, row_keys, same
+from robustgc.answer_columns import probabilities, size_of
 from robustgc.graph.csr import CSR
 from robustgc.graph.graph import Graph
 from robustgc.graph.structure import check_sparse
@@ -30,7 +31,6 @@ from robustgc.graph.weights import Array, Weights, separated
 from robustgc.labels import Labels, encode, recode
 from robustgc.landmarks import choose, cover
 from robustgc.outcome import Solution
-from robustgc.points import as_float, row_keys, same
 from robustgc.transduction import ROUNDING, Certificate, Transduction, decide, transduce
 
 BLOCK = 2**24  # kernel values held at a time when new points are answered: 128 MB

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from robustgc import affinity as affinities
+from robustgc.affinity import kinds as affinities
+from robustgc.affinity.features import check_metric, unit_rows
 from robustgc.experiments.own import (
     MODELS,
     SPREADING,
@@ -21,7 +22,6 @@ from robustgc.experiments.own import (
     drawn,
     trial,
 )
-from robustgc.features import check_metric, unit_rows
 from robustgc.graph.atomic import together
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import check_weights

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from ranks import HERE, run
 
 from robustgc import RobustGC
-from robustgc.affinity import make
+from robustgc.affinity.kinds import make
 
 DATA = Path(os.environ.get("ROBUSTGC_DATA", "../shared/data"))
 

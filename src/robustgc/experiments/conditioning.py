@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from robustgc import datasets
-from robustgc.affinity import Gaussian
+from robustgc.affinity.kinds import Gaussian
 from robustgc.experiments.records import Record, write_csv
 from robustgc.graph.graph import Graph
 from robustgc.models import condition_bound

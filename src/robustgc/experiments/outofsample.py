@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robustgc.affinity import Gaussian
+from robustgc.affinity.kinds import Gaussian
 from robustgc.engines import lambda_1
 from robustgc.experiments.problems import digits
 from robustgc.experiments.records import Key, Record, Store, generator, run, write_csv

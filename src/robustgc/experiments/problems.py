@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from robustgc.affinity import Gaussian, Nearest
+from robustgc.affinity.kinds import Gaussian, Nearest
 from robustgc.datasets import fetch_usps, load_karate, load_polblogs, load_polbooks, three_blocks
 from robustgc.experiments.models import signs
 from robustgc.graph.graph import Graph

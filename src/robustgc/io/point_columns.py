@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.features import matched
+from robustgc.affinity.features import matched
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import tables
 from robustgc.io.label_columns import REVIEWED

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from robustgc.features import column_names
+from robustgc.affinity.features import column_names
 from robustgc.graph.quoting import short
 from robustgc.io import tables
 from robustgc.io.arrays import read_array, read_arrays

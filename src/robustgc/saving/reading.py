@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc.affinity import Affinity, Gaussian, Nearest, Precomputed
+from robustgc.affinity.features import Standardisation, check_metric
+from robustgc.affinity.kinds import Affinity, Gaussian, Nearest, Precomputed
 from robustgc.audit import LabelIssues
 from robustgc.estimators import RobustGC
-from robustgc.features import Standardisation, check_metric
 from robustgc.graph.csr import CSR
 from robustgc.graph.quoting import quoted, short
 from robustgc.graph.structure import check_rows

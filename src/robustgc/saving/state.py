@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from robustgc.affinity import Gaussian, Nearest, Precomputed
+from robustgc.affinity.kinds import Gaussian, Nearest, Precomputed
 from robustgc.audit import LabelIssues
 from robustgc.estimators import RobustGC
 from robustgc.graph.csr import CSR

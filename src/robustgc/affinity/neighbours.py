@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from robustgc.affinity.points import BLOCK, Points, k_smallest
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
-from robustgc.points import BLOCK, Points, k_smallest
 
 EXACT = 1e11  # points^2 * (dimensions + 50) that exact search does in a few seconds
 TREE = 5  # dimensions up to which scikit-learn's tree is fast at any number of points

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from robustgc.blocked import GaussianOperator, gaussian, gaussian_points
+from robustgc.affinity.gaussian import GaussianOperator, gaussian, gaussian_points
+from robustgc.affinity.neighbours import approximate, approximates
+from robustgc.affinity.points import Points, k_smallest
 from robustgc.graph.quoting import quoted
 from robustgc.graph.structure import check_sparse
 from robustgc.graph.weights import Array, Weights, check_weights, divided, unit_of
-from robustgc.neighbours import approximate, approximates
-from robustgc.points import Points, k_smallest
 
 KINDS = ("rbf", "knn", "precomputed")
 DENSE = 5000  # points up to which the Gaussian weights are stored, in 200 MB

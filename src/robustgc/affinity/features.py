@@ -34,7 +34,7 @@ class Standardisation:
     Examples
     --------
     >>> import numpy as np
-    >>> from robustgc.features import Standardisation
+    >>> from robustgc.affinity.features import Standardisation
     >>> X = np.array([[1.0, 7.0], [3.0, 7.0]])
     >>> Standardisation.of(X).applied(X)
     array([[-1.,  0.], [ 1.,  0.]])

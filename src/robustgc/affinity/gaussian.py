@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import euclidean_distances
 
+from robustgc.affinity.points import Points, squared_distances
 from robustgc.graph import threads
 from robustgc.graph.weights import NEGLIGIBLE, Array, Operator
-from robustgc.points import Points, squared_distances
 
 SEED = 6011
 ROWS = 2048  # rows and columns of a block: 32 MB
@@ -72,7 +72,7 @@ class GaussianOperator(Operator):
     Examples
     --------
     >>> import numpy as np
-    >>> from robustgc.blocked import GaussianOperator
+    >>> from robustgc.affinity.gaussian import GaussianOperator
     >>> K = GaussianOperator(np.array([[0.0], [1.0], [2.0]]), sigma=1.0)
     >>> K @ np.array([1.0, 0.0, 0.0])
     array([1. , 0.60653066, 0.13533528])

@@ -1,0 +1,1 @@
+"""Turn points into a graph, whose weights say how much alike two points are."""
