@@ -14,8 +14,8 @@ import numpy as np
 import psutil
 
 from robustgc.asked import Model
-from robustgc.engines import Options
 from robustgc.labels import encode
+from robustgc.linalg.ladder import Options
 from robustgc.mpi.fitting import fit_codes
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.reading import read_share

@@ -3,8 +3,8 @@
 import numpy as np
 
 from robustgc import Graph
-from robustgc.engines import Options, solve_robust
-from robustgc.outcome import Shifts
+from robustgc.linalg.ladder import Options, solve_robust
+from robustgc.linalg.solution import Shifts
 
 ETAS = [0.1, 0.5, 0.9]
 

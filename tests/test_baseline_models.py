@@ -14,7 +14,7 @@ import oracles
 from robustgc import Graph, NotConvergedError, harmonic, lambda_1, poisson, robust
 from robustgc import dirichlet as dirichlet_module
 from robustgc.graph.graph import SMALL
-from robustgc.solve import solve_shifted
+from robustgc.linalg.cg import solve_shifted
 from solving import relative
 
 

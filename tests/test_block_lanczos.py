@@ -7,8 +7,8 @@ import scipy.sparse as sp
 import graphs
 import lifting
 from robustgc import Graph, full_spectrum
-from robustgc.block_lanczos import first_modes, told_apart
-from robustgc.outcome import NotConvergedError
+from robustgc.linalg.block_lanczos import first_modes, told_apart
+from robustgc.linalg.solution import NotConvergedError
 
 
 def residuals(graph, found):

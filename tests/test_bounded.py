@@ -5,11 +5,12 @@ import pytest
 import scipy.sparse as sp
 
 import graphs
-from robustgc import Graph, RobustGC, bounded, cycles, multigrid, refined, task
-from robustgc.complement import Complement
-from robustgc.engines import Options
-from robustgc.lifted import WORST, Filters
-from robustgc.outcome import NotConvergedError
+from robustgc import Graph, RobustGC, task
+from robustgc.linalg import bounded, cycles, multigrid, refined
+from robustgc.linalg.deflated import Complement
+from robustgc.linalg.ladder import Options
+from robustgc.linalg.lifted import WORST, Filters
+from robustgc.linalg.solution import NotConvergedError
 from robustgc.saving.model import load, save
 from solving import relative
 from test_hard_graphs import wheel

@@ -5,9 +5,10 @@ import pytest
 
 import graphs
 import lifting
-from robustgc import Graph, complement, full_spectrum
-from robustgc.complement import Complement
-from robustgc.outcome import NotConvergedError
+from robustgc import Graph, full_spectrum
+from robustgc.linalg import deflated
+from robustgc.linalg.deflated import Complement
+from robustgc.linalg.solution import NotConvergedError
 
 MIX = np.array([[0.5, 0.2, 0.3], [0.0, 1.0, 0.0]])
 
@@ -36,7 +37,7 @@ def test_sums_over_gammas(kind, dtype, room):
     expected = np.tensordot(MIX, exact, 1)
     assert np.abs(found - expected).max() <= room * np.abs(expected).max()
     assert residual <= tol
-    assert steps <= complement.LIMIT
+    assert steps <= deflated.LIMIT
     nodes = np.array([7, 3, 900])
     rows = off.rows(nodes, B, gammas, tol, np.eye(3))
     assert np.abs(rows - exact[:, nodes]).max() <= room * np.abs(exact).max()
@@ -45,7 +46,7 @@ def test_sums_over_gammas(kind, dtype, room):
 
 
 def test_multigrid_where_the_recurrence_would_take_too_long(monkeypatch):
-    monkeypatch.setattr(complement, "LIMIT", 10)
+    monkeypatch.setattr(deflated, "LIMIT", 10)
     graph, spectrum, B, gammas, exact = case("grid")
     off = Complement(graph, spectrum.vectors[:, 1:4], float(spectrum.values[4]), "float64")
     found, residual, _ = off.mixed(B, gammas, MIX, 1e-9)
@@ -92,7 +93,7 @@ def test_a_matrix_without_zeros_is_factorised_where_products_would_be_too_many()
 
 
 def test_products_beyond_all_patience_are_refused_in_a_sentence(monkeypatch):
-    monkeypatch.setattr(complement, "Operator", np.ndarray)  # as if only products were known
+    monkeypatch.setattr(deflated, "Operator", np.ndarray)  # as if only products were known
     graph = Graph(graphs.two_cliques(20, 1e-9))
     off = Complement(graph, np.empty((40, 0)), 1e-10, "float64")
     with pytest.raises(NotConvergedError, match=r"\d+ products would be .* at most 12000 .*\.$"):

@@ -9,8 +9,9 @@ import scipy.sparse as sp
 
 import graphs
 import lifting
-from robustgc import CSR, Estimate, Graph, RobustGC, estimate, krylov
+from robustgc import CSR, Estimate, Graph, RobustGC, estimate
 from robustgc.graph.resources import available
+from robustgc.linalg import krylov
 
 
 def ring(n):

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 import graphs
 import oracles
 from robustgc import Graph, NotConvergedError, NotConvexError, RobustGC
-from robustgc import engines as ladder
-from robustgc.engines import Options, solve_robust
 from robustgc.graph import nodes
-from robustgc.outcome import Shifts
+from robustgc.linalg import ladder
+from robustgc.linalg.ladder import Options, solve_robust
+from robustgc.linalg.solution import Shifts
 from solving import answers, relative
 
 ENGINES = ["dense", "krylov", "multigrid", "direct"]

@@ -5,8 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 import graphs
-from robustgc import Graph, RobustGC, factors, full_spectrum, inverse_lanczos
-from robustgc.outcome import NotConvergedError
+from robustgc import Graph, RobustGC, full_spectrum
+from robustgc.linalg import factors, inverse_lanczos
+from robustgc.linalg.solution import NotConvergedError
 
 
 def binary_tree(n):

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 import graphs
 import oracles
 from robustgc import CSR, BelkinGC, Graph, RobustGC, estimate
-from robustgc.engines import Options, solve_robust
 from robustgc.graph.laplacian import Laplacian
-from robustgc.lifted import WORST, Filters, measured
-from robustgc.outcome import Shifts
+from robustgc.linalg.ladder import Options, solve_robust
+from robustgc.linalg.lifted import WORST, Filters, measured
+from robustgc.linalg.solution import Shifts
 from solving import answers, relative
 
 

@@ -14,9 +14,9 @@ from robustgc.choice.candidates import Candidate
 from robustgc.choice.ensemble import weigh_candidates
 from robustgc.choice.likelihood import TYPICAL_SHARE
 from robustgc.choice.values import LabelValues
-from robustgc.engines import Options
 from robustgc.label_filters import LabelFilters
-from robustgc.lifted import Filters, find_modes
+from robustgc.linalg.ladder import Options
+from robustgc.linalg.lifted import Filters, find_modes
 from robustgc.unseen import FOLDS, deal
 from solving import relative
 

@@ -12,9 +12,9 @@ import graphs
 import lifting
 import oracles
 from robustgc import Graph, NotConvergedError, NotConvexError, RobustGC, lambda_1, robust
-from robustgc.engines import Options
-from robustgc.lifted import find_modes
 from robustgc.lifted_model import lifted
+from robustgc.linalg.ladder import Options
+from robustgc.linalg.lifted import find_modes
 from solving import relative
 
 ETAS = st.floats(0.01, 0.99)
@@ -226,7 +226,7 @@ def test_modes_that_are_not_found_are_told_in_a_sentence(monkeypatch):
     def fail(*_):
         raise NotConvergedError("LOBPCG: residual 1.0e-02 after 100 steps")
 
-    monkeypatch.setattr("robustgc.lifted._searched_modes", fail)
+    monkeypatch.setattr("robustgc.linalg.lifted._searched_modes", fail)
     text = "modes of the graph of 6 nodes were not found: LOBPCG: .* after 100 steps. Raise tol, "
     with pytest.raises(NotConvergedError, match=text):
         robust(Graph(graphs.complete(6)), [1, -1, 0, 0, 0, 0], gamma=0.1, n_modes=2)

@@ -5,9 +5,9 @@ import scipy.sparse as sp
 
 import graphs
 from robustgc import Graph, RobustGC
-from robustgc.engines import Options
-from robustgc.lifted import find_modes
-from robustgc.numbering import Numbering, bandwidth, numbered
+from robustgc.linalg.ladder import Options
+from robustgc.linalg.lifted import find_modes
+from robustgc.linalg.numbering import Numbering, bandwidth, numbered
 
 
 def shuffled(W, seed):

@@ -7,9 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 import graphs
-from robustgc import Graph, crowded, full_spectrum, multigrid, ordering
-from robustgc.cycles import Elimination, Hierarchy
-from robustgc.outcome import NotConvergedError, nobody
+from robustgc import Graph, full_spectrum
+from robustgc.linalg import crowded, multigrid, ordering
+from robustgc.linalg.cycles import Elimination, Hierarchy
+from robustgc.linalg.solution import NotConvergedError, nobody
 
 
 def of_edges(n, i, j, weights=None):

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 import graphs
 import oracles
-from robustgc import Graph, NotConvergedError, NotConvexError, solve
-from robustgc.solve import solve_shifted
+from robustgc import Graph, NotConvergedError, NotConvexError
+from robustgc.linalg import cg
+from robustgc.linalg.cg import solve_shifted
 
 
 @given(graphs.labelled_graphs(), st.floats(0.01, 0.99))
@@ -30,7 +31,7 @@ def test_positive_shift_is_the_system_of_zhou(case, exponent):
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
 def test_factorisation_takes_over_where_plain_iterations_stall(make, monkeypatch):
-    monkeypatch.setattr(solve, "PLAIN_ITERATIONS", 3)
+    monkeypatch.setattr(cg, "PLAIN_ITERATIONS", 3)
     W = graphs.path(60).toarray()
     y = graphs.random_labels(np.random.default_rng(4), 60)
     for shift, expected in (
@@ -90,12 +91,12 @@ def test_a_tolerance_that_asks_for_nothing_is_refused(tol):
 
 
 def test_failure_says_what_was_tried_and_how_far_it_got(monkeypatch):
-    monkeypatch.setattr(solve, "PLAIN_ITERATIONS", 2)
+    monkeypatch.setattr(cg, "PLAIN_ITERATIONS", 2)
 
     def no_memory(_):
         raise MemoryError
 
-    monkeypatch.setattr(solve, "factorised", no_memory)
+    monkeypatch.setattr(cg, "factorised", no_memory)
     graph = Graph(graphs.path(50))
     b = np.zeros(50)
     b[3] = 1.0

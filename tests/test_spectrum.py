@@ -165,7 +165,7 @@ def test_failure_of_every_method_says_what_was_tried(monkeypatch):
     def no_memory(_):
         raise MemoryError
 
-    monkeypatch.setattr("robustgc.solve.factorised", no_memory)
+    monkeypatch.setattr("robustgc.linalg.cg.factorised", no_memory)
     with pytest.raises(NotConvergedError, match=r"Lanczos: .*; inverse iteration: .*do not fit in"):
         eigenpairs(Graph(graphs.path(4000)), 2)
 
@@ -176,7 +176,7 @@ def test_several_pairs_of_a_hard_spectrum_come_from_multigrid(monkeypatch):
     def no_memory(_):
         raise MemoryError
 
-    monkeypatch.setattr("robustgc.solve.factorised", no_memory)
+    monkeypatch.setattr("robustgc.linalg.cg.factorised", no_memory)
     W = graphs.grid(70, 70)
     found = eigenpairs(Graph(W), 6)
     exact = np.sort(np.linalg.eigvalsh(Graph(W.toarray()).laplacian()))[:6]

@@ -14,7 +14,7 @@ import pytest
 import robustgc
 from robustgc.commands import shared
 from robustgc.graph import compilation
-from robustgc.progress import Progress
+from robustgc.linalg.progress import Progress
 
 NUMERICS = ["numpy", "scipy", "sklearn", "pandas", "pyarrow", "numba", "pyamg", "networkx"]
 HELP = """

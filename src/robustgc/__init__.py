@@ -14,14 +14,16 @@ if TYPE_CHECKING:
     from robustgc.baseline_models import harmonic, poisson
     from robustgc.baselines import BelkinGC, ZhouGC
     from robustgc.build import build_csr
-    from robustgc.cost import Estimate, estimate
-    from robustgc.engines import lambda_1
     from robustgc.estimators import RobustGC
     from robustgc.extension import extend
     from robustgc.graph.alerts import ResidualWarning
     from robustgc.graph.csr import CSR
     from robustgc.graph.graph import Graph
     from robustgc.kernel import node_kernel
+    from robustgc.linalg.cost import Estimate, estimate
+    from robustgc.linalg.ladder import lambda_1
+    from robustgc.linalg.solution import NotConvergedError, NotConvexError, Solution
+    from robustgc.linalg.spectrum import Spectrum, eigenpairs, full_spectrum
     from robustgc.models import (
         belkin,
         condition_bound,
@@ -30,11 +32,9 @@ if TYPE_CHECKING:
         zhou,
         zhou_path,
     )
-    from robustgc.outcome import NotConvergedError, NotConvexError, Solution
     from robustgc.parameter_free import HarmonicGC, PoissonGC
     from robustgc.result import Result, classify, load
     from robustgc.selection import leave_one_out
-    from robustgc.spectrum import Spectrum, eigenpairs, full_spectrum
     from robustgc.wrong_labels import find_label_issues
 
 __version__ = "0.1.0"
@@ -83,20 +83,20 @@ _HOMES = {
     "baseline_models": ["harmonic", "poisson"],
     "baselines": ["BelkinGC", "ZhouGC"],
     "build": ["build_csr"],
-    "cost": ["Estimate", "estimate"],
-    "engines": ["lambda_1"],
     "estimators": ["RobustGC"],
     "extension": ["extend"],
     "graph.alerts": ["ResidualWarning"],
     "graph.csr": ["CSR"],
     "graph.graph": ["Graph"],
     "kernel": ["node_kernel"],
+    "linalg.cost": ["Estimate", "estimate"],
+    "linalg.ladder": ["lambda_1"],
+    "linalg.solution": ["NotConvergedError", "NotConvexError", "Solution"],
+    "linalg.spectrum": ["Spectrum", "eigenpairs", "full_spectrum"],
     "models": ["belkin", "condition_bound", "robust", "robust_path", "zhou", "zhou_path"],
-    "outcome": ["NotConvergedError", "NotConvexError", "Solution"],
     "parameter_free": ["HarmonicGC", "PoissonGC"],
     "result": ["Result", "classify", "load"],
     "selection": ["leave_one_out"],
-    "spectrum": ["Spectrum", "eigenpairs", "full_spectrum"],
     "wrong_labels": ["find_label_issues"],
 }
 

@@ -30,7 +30,7 @@ from robustgc.graph.structure import check_sparse
 from robustgc.graph.weights import Array, Weights, separated
 from robustgc.labels import Labels, encode, recode
 from robustgc.landmarks import choose, cover
-from robustgc.outcome import Solution
+from robustgc.linalg.solution import Solution
 from robustgc.transduction import ROUNDING, Certificate, Transduction, decide, transduce
 
 BLOCK = 2**24  # kernel values held at a time when new points are answered: 128 MB

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 
 from robustgc._classifier import GraphClassifier
 from robustgc.asked import Model
-from robustgc.engines import Options
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Weights
 from robustgc.labels import Labels
-from robustgc.progress import Progress
+from robustgc.linalg.ladder import Options
+from robustgc.linalg.progress import Progress
 from robustgc.transduction import Transduction
 
 ENGINES = ("local", "mpi")

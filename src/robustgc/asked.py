@@ -5,7 +5,7 @@ from numbers import Integral
 from typing import Any
 
 from robustgc.graph.quoting import quoted
-from robustgc.outcome import LEAST_ETA, as_number
+from robustgc.linalg.solution import LEAST_ETA, as_number
 
 
 @dataclass(frozen=True)

@@ -6,20 +6,20 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robustgc import multigrid
-from robustgc.dense import resolved
 from robustgc.dirichlet import PROBE, SIEGE, dirichlet
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array, Operator
-from robustgc.models import _label_columns
-from robustgc.outcome import Solution, check_tol, reported
-from robustgc.solve import (
+from robustgc.linalg import multigrid
+from robustgc.linalg.cg import (
     conjugate_gradients,
     relative_residual,
     rounding_of_modes,
     solve_shifted,
 )
-from robustgc.spectrum import tiny_modes
+from robustgc.linalg.dense import resolved
+from robustgc.linalg.solution import Solution, check_tol, reported
+from robustgc.linalg.spectrum import tiny_modes
+from robustgc.models import _label_columns
 
 _FAILURES = (MemoryError, RuntimeError, ValueError, np.linalg.LinAlgError)
 

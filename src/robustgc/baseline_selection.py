@@ -12,7 +12,7 @@ import numpy as np
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array, Weights, components
 from robustgc.labels import Labels
-from robustgc.spectrum import eigenpairs
+from robustgc.linalg.spectrum import eigenpairs
 from robustgc.unseen import Piece, belkin_unseen, determined, zhou_unseen
 
 GAMMAS = tuple(float(gamma) for gamma in np.logspace(-3, 1, 9))

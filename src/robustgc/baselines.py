@@ -16,8 +16,8 @@ from robustgc.graph.graph import KINDS, Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Weights
 from robustgc.labels import Labels
+from robustgc.linalg.solution import Solution, as_number
 from robustgc.models import belkin, zhou
-from robustgc.outcome import Solution, as_number
 from robustgc.transduction import Certificate
 
 

@@ -17,14 +17,14 @@ from robustgc.asked import Model, checked_model
 from robustgc.audit import LabelIssues
 from robustgc.changes import changed_labels
 from robustgc.choice.likelihood import TYPICAL_SHARE
-from robustgc.engines import Options
 from robustgc.graph.graph import Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Weights
 from robustgc.labels import Labels
-from robustgc.outcome import Solution
+from robustgc.linalg.ladder import Options
+from robustgc.linalg.progress import Progress
+from robustgc.linalg.solution import Solution
 from robustgc.priors import check_priors, check_sizes, label_sizes, with_shares
-from robustgc.progress import Progress
 from robustgc.queries import queries
 from robustgc.task import Task
 from robustgc.transduction import Certificate, Transduction

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Weights
-from robustgc.outcome import as_number
+from robustgc.linalg.solution import as_number
 
 
 def extend(d: ArrayLike, f: ArrayLike, k_x: Weights, k_xx: ArrayLike, *, gamma: float) -> Array:

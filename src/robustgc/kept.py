@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from robustgc.audit import LabelIssues
-from robustgc.engines import Options
+from robustgc.linalg.ladder import Options
 from robustgc.task import Task
 
 LOADED = (

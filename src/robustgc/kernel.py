@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
-from robustgc.solve import solve_shifted
-from robustgc.spectrum import full_spectrum
+from robustgc.linalg.cg import solve_shifted
+from robustgc.linalg.spectrum import full_spectrum
 
 
 def node_kernel(graph: Graph, i: ArrayLike, j: ArrayLike) -> Array:

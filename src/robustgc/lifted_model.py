@@ -4,12 +4,12 @@ from numbers import Integral
 
 import numpy as np
 
-from robustgc.engines import Options
 from robustgc.graph.graph import Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
-from robustgc.lifted import Filters, check_residual, find_modes
-from robustgc.outcome import NotConvergedError, NotConvexError, Solution, check_positive
+from robustgc.linalg.ladder import Options
+from robustgc.linalg.lifted import Filters, check_residual, find_modes
+from robustgc.linalg.solution import NotConvergedError, NotConvexError, Solution, check_positive
 
 
 def lifted(graph: Graph, Y: Array, *, n_modes: int, gamma: float, tol: float) -> Solution:

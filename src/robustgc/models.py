@@ -11,13 +11,14 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robustgc.dense import resolved, system_residual
-from robustgc.engines import Options, lambda_1, solve_robust
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
 from robustgc.lifted_model import lifted
-from robustgc.outcome import (
+from robustgc.linalg.cg import factorised, solve_shifted
+from robustgc.linalg.dense import resolved, system_residual
+from robustgc.linalg.ladder import Options, lambda_1, solve_robust
+from robustgc.linalg.solution import (
     Shifts,
     Solution,
     check_gamma,
@@ -25,8 +26,7 @@ from robustgc.outcome import (
     check_tol,
     reported,
 )
-from robustgc.solve import factorised, solve_shifted
-from robustgc.spectrum import eigenpairs
+from robustgc.linalg.spectrum import eigenpairs
 
 # ZhouGC's matrix is singular to working precision for a gamma below.
 NEAR_ROUNDING = 1e-6
@@ -60,7 +60,7 @@ def robust(
     tol : float
         Relative residual asked of the iterative engines (graphs above 1500 nodes).
     solver : {"auto", "dense", "krylov", "multigrid", "direct"}
-        See `robustgc.engines`.
+        See `robustgc.linalg.ladder`.
 
     Returns
     -------

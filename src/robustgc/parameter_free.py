@@ -7,7 +7,7 @@ from robustgc._docs import documented
 from robustgc.baseline_models import harmonic, poisson
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.outcome import Solution
+from robustgc.linalg.solution import Solution
 from robustgc.transduction import Certificate
 
 

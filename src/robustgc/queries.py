@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.lifted import spreads
+from robustgc.linalg.lifted import spreads
 from robustgc.problem import sqrt_degree
 from robustgc.task import Piece, Task
 from robustgc.transduction import Transduction

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solveh_banded
 
-from robustgc import multigrid
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
+from robustgc.linalg import multigrid
 from robustgc.models import zhou
 
 _TOLERANCE = 1e-7  # beside the largest value, where steps end in any case

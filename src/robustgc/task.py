@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 from robustgc.asked import Model
 from robustgc.audit import LabelIssues, component_issues, label_issues
-from robustgc.bounded import diffusions
 from robustgc.choice.fit import ComponentFit, fit_component, weigh
-from robustgc.complement import Complement
-from robustgc.cost import ENSEMBLE, refuse_if_too_large
-from robustgc.engines import Attempt, Options, precision, solve_robust
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array, Weights
 from robustgc.labels import Labels
-from robustgc.lifted import MEDIUM, WORST
+from robustgc.linalg.bounded import diffusions
+from robustgc.linalg.cost import ENSEMBLE, refuse_if_too_large
+from robustgc.linalg.deflated import Complement
+from robustgc.linalg.ladder import Attempt, Options, precision, solve_robust
+from robustgc.linalg.lifted import MEDIUM, WORST
+from robustgc.linalg.solution import NotConvergedError, Outcome, Shifts, Solution, reported
 from robustgc.models import bound
-from robustgc.outcome import NotConvergedError, Outcome, Shifts, Solution, reported
 from robustgc.problem import Problem
 from robustgc.transduction import Certificate
 

@@ -11,9 +11,9 @@ import oracles
 from robustgc import PoissonGC, RobustGC
 from robustgc.choice.candidates import ETAS, RIDGES, Candidate, Spectrum
 from robustgc.choice.ensemble import weigh_candidates
-from robustgc.engines import Options
 from robustgc.graph.graph import Graph
-from robustgc.lifted import find_modes
+from robustgc.linalg.ladder import Options
+from robustgc.linalg.lifted import find_modes
 from samples import moons
 
 

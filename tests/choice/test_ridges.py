@@ -6,9 +6,9 @@ import pytest
 import lifting
 from robustgc import Graph, RobustGC
 from robustgc.choice.ridges import Ridges
-from robustgc.engines import Options
 from robustgc.label_filters import LabelFilters
-from robustgc.lifted import Filters, Modes, find_modes
+from robustgc.linalg.ladder import Options
+from robustgc.linalg.lifted import Filters, Modes, find_modes
 
 MODELS = [(1, 0.5), (2, 0.99), (3, 0.99)]
 RIDGES = (1.0, 0.1)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from robustgc import CSR, BelkinGC, ResidualWarning, RobustGC
 from robustgc.graph.graph import SMALL
 from robustgc.landmarks import EXTENDED, OUT_OF_REACH
-from robustgc.lifted import WORST
+from robustgc.linalg.lifted import WORST
 from robustgc.saving.model import load, save
 from robustgc.transduction import DECIDED, ISOLATED, NO_LABEL, ONE_CLASS, TIE
 from tests import oracles

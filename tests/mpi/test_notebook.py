@@ -7,10 +7,10 @@ import scipy.sparse as sp
 from graphs import path
 from models_to_save import blobs
 from robustgc import RobustGC
-from robustgc.engines import Options
 from robustgc.labels import encode
+from robustgc.linalg.ladder import Options
+from robustgc.linalg.solution import NotConvexError
 from robustgc.mpi import notebook
-from robustgc.outcome import NotConvexError
 from robustgc.task import Model
 
 FREE = Model(None, None, False)
@@ -105,7 +105,7 @@ def solve_path():
     ],
 )
 def test_an_error_of_the_ranks_arrives_as_it_is(fault, capfd, kind, text):
-    home = "from robustgc.outcome import NotConvexError; "
+    home = "from robustgc.linalg.solution import NotConvexError; "
     with pytest.raises(kind) as caught:
         fault(f"{home}raise {kind.__name__}({text!r})")()
     assert type(caught.value) is kind

@@ -12,7 +12,7 @@ import numpy as np
 
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array
-from robustgc.lifted import MEDIUM, Modes, spreads
+from robustgc.linalg.lifted import MEDIUM, Modes, spreads
 from robustgc.problem import Problem
 
 # docs/choice.md says where each comes from, and what happens at half and at double of it.

@@ -4,16 +4,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robustgc.bounded import TOL, Diffusions
 from robustgc.choice import candidates
 from robustgc.choice.ensemble import Ensemble, weigh_candidates
 from robustgc.choice.ridges import Ridges
-from robustgc.engines import Options, precision
 from robustgc.graph import threads
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array
 from robustgc.label_filters import LabelFilters
-from robustgc.lifted import Filters, Modes, check_residual, find_modes
+from robustgc.linalg.bounded import TOL, Diffusions
+from robustgc.linalg.ladder import Options, precision
+from robustgc.linalg.lifted import Filters, Modes, check_residual, find_modes
 from robustgc.problem import Problem, sqrt_degree
 
 # By the digits that modes have on graphs of this size, and by time.

@@ -31,7 +31,7 @@ def of_system(error: OSError) -> str:
 
 def described(error: BaseException) -> tuple[str, int] | None:
     """Return what to tell the user of an error, and the exit code; None: it is a fault of ours."""
-    from robustgc.outcome import NotConvergedError
+    from robustgc.linalg.solution import NotConvergedError
 
     if isinstance(error, NotConvergedError):
         return str(error), NO_CONVERGENCE

@@ -48,12 +48,12 @@ def describe(known: Any) -> dict[str, Any]:
     """Return what there is to say of a graph; the spectrum is that of the largest component."""
     import numpy as np
 
-    from robustgc.cost import estimate
-    from robustgc.engines import Options
     from robustgc.graph.graph import Graph
     from robustgc.graph.weights import check_weights, components, separated
     from robustgc.io.named import edge_count
-    from robustgc.lifted import find_modes
+    from robustgc.linalg.cost import estimate
+    from robustgc.linalg.ladder import Options
+    from robustgc.linalg.lifted import find_modes
 
     W = separated(check_weights(known.W))
     d = np.asarray(W.sum(axis=1)).ravel()

@@ -118,8 +118,8 @@ def _fitted(
 ) -> tuple[Any, Any, dict[str, Any], Any]:
     """Read and fit; return what was found, names, a summary, and what was kept on the way."""
     from robustgc.asked import Model
-    from robustgc.engines import Options
     from robustgc.io.label_files import read_labels
+    from robustgc.linalg.ladder import Options
     from robustgc.mpi.fitting import fit
     from robustgc.mpi.keeping import Keep, fingerprint
     from robustgc.mpi.reading import read_share, route_labels

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from robustgc.datasets import chain
-from robustgc.engines import lambda_1
 from robustgc.experiments.records import Record, write_csv
 from robustgc.graph.graph import Graph
+from robustgc.linalg.ladder import lambda_1
 from robustgc.models import belkin, robust, zhou
 
 # node: label. In the second example node 13 has the wrong sign.

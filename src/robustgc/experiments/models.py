@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.engines import lambda_1
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.labels import draw, flip
+from robustgc.linalg.ladder import lambda_1
 from robustgc.models import belkin, robust_path, zhou_path
 
 MODELS = ("ZhouGC", "BelkGC", "RobustGC", "PF-RobustGC")

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robustgc.graph.weights import Array
+from robustgc.linalg.solution import NotConvergedError, Watch
 from robustgc.mpi.matrices import Cycle, by_products, vector
 from robustgc.mpi.world import petsc, slepc
-from robustgc.outcome import NotConvergedError, Watch
 
 if TYPE_CHECKING:
     from robustgc.mpi.spread_graph import SpreadGraph

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from robustgc.graph.atomic import new_file
 from robustgc.io.opening import InputError
+from robustgc.linalg.solution import NotConvergedError, NotConvexError
 from robustgc.mpi.world import MissingMPIError
-from robustgc.outcome import NotConvergedError, NotConvexError
 
 _KINDS: dict[str, type[Exception]] = {
     kind.__name__: kind

@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 from robustgc.asked import Model
 from robustgc.audit import ComponentIssues, LabelIssues, component_issues, label_issues
-from robustgc.engines import Attempt, Options
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array, warn_of_faint_links
 from robustgc.labels import Labels, encode
-from robustgc.lifted import MEDIUM
+from robustgc.linalg.ladder import Attempt, Options
+from robustgc.linalg.lifted import MEDIUM
+from robustgc.linalg.solution import NotConvergedError
 from robustgc.mpi.pieces import Pieces, extracted, find_pieces, separated
 from robustgc.mpi.share import Share
 from robustgc.mpi.small import answer_apart
 from robustgc.mpi.spread_graph import Arrays, Keeper, SpreadGraph, made
 from robustgc.mpi.world import library, slepc, together, total
-from robustgc.outcome import NotConvergedError
 from robustgc.task import Piece, Task
 from robustgc.transduction import (
     DECIDED,

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from robustgc.asked import Model
 from robustgc.audit import LabelIssues
-from robustgc.engines import Options
 from robustgc.graph.csr import CSR
 from robustgc.graph.weights import Array, Weights
 from robustgc.labels import Labels
+from robustgc.linalg.ladder import Options
 from robustgc.mpi.fitting import Fitted
 from robustgc.mpi.world import together
 from robustgc.saving.reading import Reading

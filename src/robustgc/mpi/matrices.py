@@ -7,8 +7,8 @@ import numpy as np
 
 from robustgc.graph.graph import per_graph
 from robustgc.graph.weights import Array
+from robustgc.linalg.solution import NotConvergedError
 from robustgc.mpi.world import library, petsc
-from robustgc.outcome import NotConvergedError
 
 if TYPE_CHECKING:
     from robustgc.mpi.spread_graph import SpreadGraph

@@ -4,10 +4,10 @@ import tempfile
 from pathlib import Path
 
 from robustgc.asked import Model
-from robustgc.engines import Options
 from robustgc.graph.weights import Array, Operator, Weights
 from robustgc.kept import Kept
 from robustgc.labels import Labels
+from robustgc.linalg.ladder import Options
 from robustgc.mpi.jobs import read_answers, write_job
 from robustgc.mpi.launching import run_ranks
 from robustgc.transduction import Transduction

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from robustgc._ranked import rank_by_mpiexec
 from robustgc.asked import Model
-from robustgc.engines import Options
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Weights
 from robustgc.kept import Kept
 from robustgc.labels import Labels, encode, unlabelled
+from robustgc.linalg.ladder import Options
 from robustgc.mpi.files import check_equal
 from robustgc.mpi.fitting import Fitted, fit_codes
 from robustgc.mpi.given import from_petsc, from_weights

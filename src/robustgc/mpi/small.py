@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from robustgc.audit import ComponentIssues, component_issues
-from robustgc.engines import Attempt
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
+from robustgc.linalg.ladder import Attempt
 from robustgc.mpi.routing import owners, send
 from robustgc.mpi.world import together
 from robustgc.task import Piece

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.lifted import Modes, measured
+from robustgc.linalg.lifted import Modes, measured
+from robustgc.linalg.solution import NotConvergedError, Solution, Watch, nobody
 from robustgc.mpi import eigen, systems
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.share import Share
 from robustgc.mpi.spread_laplacian import SpreadLaplacian
 from robustgc.mpi.world import available, library, total
-from robustgc.outcome import NotConvergedError, Solution, Watch, nobody
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 Keeper: TypeAlias = Callable[[str, Callable[[], Arrays]], Arrays]

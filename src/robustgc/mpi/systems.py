@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robustgc.graph.weights import Array
+from robustgc.linalg.solution import NotConvergedError, Solution
 from robustgc.mpi.matrices import Product, by_products, cycle, vector
 from robustgc.mpi.world import petsc
-from robustgc.outcome import NotConvergedError, Solution
 
 if TYPE_CHECKING:
     from robustgc.mpi.spread_graph import SpreadGraph

@@ -13,7 +13,7 @@ from robustgc.estimators import RobustGC
 from robustgc.graph.csr import CSR
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
-from robustgc.outcome import NotConvergedError
+from robustgc.linalg.solution import NotConvergedError
 from robustgc.saving.values import encoded, encoded_record
 from robustgc.transduction import Certificate
 

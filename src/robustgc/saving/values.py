@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.choice.candidates import Candidate
-from robustgc.engines import Attempt
 from robustgc.graph.quoting import quoted, short
+from robustgc.linalg.ladder import Attempt
 from robustgc.transduction import Certificate
 
 _SIZES = {"int": (8, 16, 32, 64), "uint": (8, 16, 32, 64), "float": (16, 32, 64)}

@@ -11,7 +11,7 @@ from robustgc.graph import threads
 from robustgc.graph.csr import CSR
 from robustgc.graph.graph import Graph, per_graph
 from robustgc.graph.weights import Array
-from robustgc.outcome import Apply
+from robustgc.linalg.solution import Apply
 
 _LOOPS = 5_000  # edges more than a tree has; what is left without its branches has small factors
 _FEW = 0.1  # of the nodes in branches: no hub has so many that an order by degrees takes long

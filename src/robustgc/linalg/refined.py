@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.cycles import Hierarchy
 from robustgc.graph import threads
 from robustgc.graph.laplacian import Laplacian
 from robustgc.graph.weights import Array
-from robustgc.outcome import Solution
+from robustgc.linalg.cycles import Hierarchy
+from robustgc.linalg.solution import Solution
 
 _STEPS = 60  # of a round, and of all before the last
 _WORK = 1e10  # entries and values that all steps may touch: some seconds
@@ -72,7 +72,7 @@ def _descended(
     L: Laplacian, cycle: Hierarchy, r: Single, gamma: float, goal: Array, off: Single, most: int
 ) -> tuple[Single, int]:
     """Return what conjugate gradients in single precision make of residuals, and the steps."""
-    loops, rows = threads.loops("_descent"), L._even
+    loops, rows = threads.loops("linalg._descent"), L._even
     x, p, image = np.zeros_like(r), np.zeros_like(r), np.zeros_like(r)
     factors, none = np.array([1.0, -gamma, 0.0]), np.empty((3, 0))
     nothing, no_vectors = np.empty((0, 0, 0), r.dtype), np.empty((len(r), 0), r.dtype)

@@ -6,9 +6,9 @@ import numpy as np
 
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.outcome import Outcome, Shifts, Solution
-from robustgc.solve import relative_residual, rounding_of_modes
-from robustgc.spectrum import full_spectrum, tiny_modes
+from robustgc.linalg.cg import relative_residual, rounding_of_modes
+from robustgc.linalg.solution import Outcome, Shifts, Solution
+from robustgc.linalg.spectrum import full_spectrum, tiny_modes
 
 
 def run(graph: Graph, Y: Array, shifts: Shifts) -> Outcome:

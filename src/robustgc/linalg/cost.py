@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from robustgc.engines import DTYPES, SINGLE
 from robustgc.graph import threads
 from robustgc.graph.csr import CSR
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.resources import available
+from robustgc.linalg.ladder import DTYPES, SINGLE
 
 _STEPS = 30  # products of a typical run where lambda_1 is not small
 _SECONDS = 2.5e-9  # per entry and column on one core, vectors beyond the cache: roughly

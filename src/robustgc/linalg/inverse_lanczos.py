@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from robustgc.block_lanczos import BLOCK, FirstModes, Space, first_block, told_apart
-from robustgc.factors import pseudo_inverse
 from robustgc.graph import threads
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.ordering import near_tree
-from robustgc.outcome import NotConvergedError, Watch, nobody
+from robustgc.linalg.block_lanczos import BLOCK, FirstModes, Space, first_block, told_apart
+from robustgc.linalg.factors import pseudo_inverse
+from robustgc.linalg.ordering import near_tree
+from robustgc.linalg.solution import NotConvergedError, Watch, nobody
 
 _MOST = 60  # products
 _LEAST = 2e-12  # below that lambda_1 is rounding

@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from robustgc.graph import threads
 from robustgc.graph.graph import Graph, per_graph
 from robustgc.graph.weights import Array
-from robustgc.multigrid import operator, possible
-from robustgc.numbering import bandwidth
-from robustgc.ordering import factorised, near_tree
-from robustgc.outcome import Apply, NotConvergedError, Solution
-from robustgc.solve import relative_residual
+from robustgc.linalg.cg import relative_residual
+from robustgc.linalg.multigrid import operator, possible
+from robustgc.linalg.numbering import bandwidth
+from robustgc.linalg.ordering import factorised, near_tree
+from robustgc.linalg.solution import Apply, NotConvergedError, Solution
 
 _WORK = 6e10  # multiplications in a band; an ordering by degrees takes a small part of them
 _HUB = 2_000  # neighbours of a node at which an ordering by degrees takes long

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from robustgc.graph.weights import Array, Weights
-from robustgc.outcome import Apply
+from robustgc.linalg.solution import Apply
 
 _SEED = 20180521  # start vectors: random, so that no symmetry of the graph can hide v1
 _RESTARTS = 30  # of plain Lanczos: a probe, not a siege

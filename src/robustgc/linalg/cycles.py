@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from robustgc.graph import threads
 from robustgc.graph.csr import CSR
 from robustgc.graph.graph import Graph
-from robustgc.outcome import NotConvergedError
+from robustgc.linalg.solution import NotConvergedError
 
 COARSE = 1000  # rows that a dense inverse may have
 _ALONE = Lock()
@@ -60,7 +60,7 @@ class Level:
     def _step(
         self, b: NDArray[Any], factors: tuple[float, float], x: NDArray[Any], before: NDArray[Any]
     ) -> None:
-        loop, A, f = threads.loops("_descent").damped, self.A, np.array(factors, b.dtype)
+        loop, A, f = threads.loops("linalg._descent").damped, self.A, np.array(factors, b.dtype)
         threads.run(
             loop, A.cuts(), A.indptr, A.indices, A.data, self.inverse[:, 0], b, f, x, before
         )
@@ -243,7 +243,7 @@ def _plus(
     scale: NDArray[Any] | None, b: NDArray[Any], factor: float, M: CSR, X: NDArray[Any]
 ) -> NDArray[Any]:
     """Return ``scale b + factor M X``."""
-    loop, out = threads.loops("_descent").plus_product, np.empty_like(b)
+    loop, out = threads.loops("linalg._descent").plus_product, np.empty_like(b)
     parts = (M.indptr, M.indices, M.data, scale, b, X.dtype.type(factor), X, out)
     threads.run(loop, M.cuts(), *parts)
     return out

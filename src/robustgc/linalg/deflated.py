@@ -1,8 +1,9 @@
 """Systems ``(L_N - gamma I) x = b`` off the first modes, for many columns and gammas at once.
 
-What the first modes know is answered in closed form elsewhere (`robustgc.lifted`). Off them the
-spectrum begins higher, and one Chebyshev recurrence, ``T_k(L_N) b``, answers every gamma: only the
-coefficients differ. Where it would take too long, multigrid solves for one gamma after the other.
+What the first modes know is answered in closed form elsewhere (`robustgc.linalg.lifted`). Off them
+the spectrum begins higher, and one Chebyshev recurrence, ``T_k(L_N) b``, answers every gamma: only
+the coefficients differ. Where it would take too long, multigrid solves for one gamma after the
+other.
 """
 
 from collections import deque
@@ -12,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import factors, multigrid
 from robustgc.graph import threads
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array, Operator
-from robustgc.numbering import numbered
-from robustgc.outcome import NotConvergedError, Solution, Watch, nobody
-from robustgc.solve import solve_shifted
+from robustgc.linalg import factors, multigrid
+from robustgc.linalg.cg import solve_shifted
+from robustgc.linalg.numbering import numbered
+from robustgc.linalg.solution import NotConvergedError, Solution, Watch, nobody
 
 LIMIT = 500  # steps of the recurrence; where more are needed multigrid is the better bet
 _GROWTH = 1e3  # what rounding may grow along the modes before it is taken out again

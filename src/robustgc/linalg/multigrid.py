@@ -12,15 +12,16 @@ import scipy.linalg as sla
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc import refined
-from robustgc.cycles import COARSE, Hierarchy
 from robustgc.graph import threads
 from robustgc.graph.csr import CSR
 from robustgc.graph.graph import Graph, per_graph
 from robustgc.graph.laplacian import Laplacian, fits_single, laplacian_of
 from robustgc.graph.weights import Array
-from robustgc.ordering import factorised, near_tree
-from robustgc.outcome import (
+from robustgc.linalg import refined
+from robustgc.linalg.cg import conjugate_gradients, relative_residual
+from robustgc.linalg.cycles import COARSE, Hierarchy
+from robustgc.linalg.ordering import factorised, near_tree
+from robustgc.linalg.solution import (
     NotConvergedError,
     NotConvexError,
     Outcome,
@@ -29,7 +30,6 @@ from robustgc.outcome import (
     Watch,
     nobody,
 )
-from robustgc.solve import conjugate_gradients, relative_residual
 
 _SEED = 20180521
 _STEPS = 100

@@ -7,8 +7,8 @@ tolerance by the coupling times ``eta / (1 - eta)``.
 
 import numpy as np
 
-from robustgc.complement import Complement
 from robustgc.graph.weights import Array
+from robustgc.linalg.deflated import Complement
 
 _TOL = 1e-2  # of a correction
 

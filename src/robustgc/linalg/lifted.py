@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc import inverse_lanczos, multigrid
-from robustgc.block_lanczos import first_modes, told_apart
-from robustgc.complement import LIMIT, Complement
-from robustgc.coupling import left_by_modes
-from robustgc.engines import Options, cure, precision, probe
-from robustgc.factors import few_cycles, fill_little
 from robustgc.graph import threads
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array, Operator
-from robustgc.numbering import numbered
-from robustgc.outcome import NotConvergedError
-from robustgc.ritz import leading
-from robustgc.solve import rounding_of_modes
-from robustgc.spectrum import eigenpairs, full_spectrum
+from robustgc.linalg import inverse_lanczos, multigrid
+from robustgc.linalg.block_lanczos import first_modes, told_apart
+from robustgc.linalg.cg import rounding_of_modes
+from robustgc.linalg.coupling import left_by_modes
+from robustgc.linalg.deflated import LIMIT, Complement
+from robustgc.linalg.factors import few_cycles, fill_little
+from robustgc.linalg.ladder import Options, cure, precision, probe
+from robustgc.linalg.numbering import numbered
+from robustgc.linalg.ritz import leading
+from robustgc.linalg.solution import NotConvergedError
+from robustgc.linalg.spectrum import eigenpairs, full_spectrum
 
 WORST = 1e-3  # residual of modes of large graphs where nothing better was asked for
 TINY = 1e-6  # eigenvalues that products do not resolve

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from robustgc.graph.compilation import announced
-from robustgc.outcome import Watch, nobody
+from robustgc.linalg.solution import Watch, nobody
 
 
 class Progress:

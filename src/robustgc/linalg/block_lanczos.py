@@ -12,12 +12,12 @@ import numpy as np
 import scipy.linalg as sla
 from numpy.typing import NDArray
 
-from robustgc.crowded import COLUMNS, filtered_modes
 from robustgc.graph import threads
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.multigrid import operator
-from robustgc.outcome import Apply, NotConvergedError, Watch, nobody
+from robustgc.linalg.crowded import COLUMNS, filtered_modes
+from robustgc.linalg.multigrid import operator
+from robustgc.linalg.solution import Apply, NotConvergedError, Watch, nobody
 
 BLOCK = 4  # columns of a product: equal eigenvalues up to that often are told apart at once
 _SEED = 20180521

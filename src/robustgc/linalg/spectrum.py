@@ -16,10 +16,10 @@ from robustgc.graph.alerts import ResidualWarning, warn
 from robustgc.graph.graph import KINDS, SMALL, Graph, per_graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
-from robustgc.iterative import FAILURES, inverse_iteration, lanczos
-from robustgc.multigrid import first_pairs, possible
-from robustgc.outcome import NotConvergedError
-from robustgc.solve import nearly_inverse
+from robustgc.linalg.cg import nearly_inverse
+from robustgc.linalg.iterative import FAILURES, inverse_iteration, lanczos
+from robustgc.linalg.multigrid import first_pairs, possible
+from robustgc.linalg.solution import NotConvergedError
 
 # Eigenvalues below this share of the largest are "tiny": products with L no longer resolve them
 # well, so they are settled on edge differences, and the models treat their modes in closed form.

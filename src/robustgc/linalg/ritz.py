@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from robustgc.graph.graph import Graph
 from robustgc.graph.laplacian import Laplacian
 from robustgc.graph.weights import Array
-from robustgc.lanczos import Recurrences, Small
-from robustgc.multigrid import operator
-from robustgc.outcome import NotConvergedError, Watch, nobody
+from robustgc.linalg.lanczos import Recurrences, Small
+from robustgc.linalg.multigrid import operator
+from robustgc.linalg.solution import NotConvergedError, Watch, nobody
 
 _CLEAR = {8: 1e-6, 4: 3e-4}  # residual of a Ritz pair, beside lambda_1, that counts as found
 _LEAST = {8: 1e-6, 4: 1e-3}  # a lambda_1 below is not resolved by products with L_N

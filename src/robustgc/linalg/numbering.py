@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from robustgc.graph.csr import CSR
 from robustgc.graph.graph import Graph, per_graph
-from robustgc.multigrid import possible
+from robustgc.linalg.multigrid import possible
 
 _FEW = 10_000  # nodes whose values stay in cache anyway
 _MANY = 2_000_000  # entries from which numbering takes longer than what it saves

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robustgc import dense, direct, krylov, multigrid
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.laplacian import fits_single, laplacian_of
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Operator
-from robustgc.outcome import NotConvergedError, Outcome, Shifts, Watch, check_tol, nobody
+from robustgc.linalg import dense, direct, krylov, multigrid
+from robustgc.linalg.solution import NotConvergedError, Outcome, Shifts, Watch, check_tol, nobody
 
 SOLVERS = ("auto", "dense", "krylov", "multigrid", "direct")
 DTYPES = ("auto", "float64", "float32")

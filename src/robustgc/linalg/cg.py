@@ -15,7 +15,7 @@ from scipy.sparse.linalg import splu
 
 from robustgc.graph.graph import Graph, per_graph
 from robustgc.graph.weights import Array, Weights
-from robustgc.outcome import Apply, NotConvergedError, NotConvexError, Solution, check_tol
+from robustgc.linalg.solution import Apply, NotConvergedError, NotConvexError, Solution, check_tol
 
 # Enough for spectra where plain iterations are the right tool; beyond that, factorise.
 PLAIN_ITERATIONS = 500
@@ -52,7 +52,7 @@ def solve_shifted(
     --------
     >>> import numpy as np
     >>> from robustgc import Graph
-    >>> from robustgc.solve import solve_shifted
+    >>> from robustgc.linalg.cg import solve_shifted
     >>> triangle = Graph(np.ones((3, 3)) - np.eye(3))
     >>> solve_shifted(triangle, np.array([1.0, -1.0, 0.0]), -0.5).f.round(6)
     array([ 1., -1.,  0.])

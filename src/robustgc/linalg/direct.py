@@ -6,12 +6,12 @@ preconditioner solve for the rest. It costs memory, so it is the last rung.
 
 import numpy as np
 
-from robustgc.dense import system_residual
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.outcome import Outcome, Shifts, Solution
-from robustgc.solve import rounding_of_modes, solve_shifted
-from robustgc.spectrum import Spectrum, eigenpairs, tiny_modes
+from robustgc.linalg.cg import rounding_of_modes, solve_shifted
+from robustgc.linalg.dense import system_residual
+from robustgc.linalg.solution import Outcome, Shifts, Solution
+from robustgc.linalg.spectrum import Spectrum, eigenpairs, tiny_modes
 
 
 def run(graph: Graph, Y: Array, shifts: Shifts, tol: float) -> Outcome:

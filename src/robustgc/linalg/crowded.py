@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.multigrid import operator, orthonormal, rotated
-from robustgc.outcome import NotConvergedError, Watch
+from robustgc.linalg.multigrid import operator, orthonormal, rotated
+from robustgc.linalg.solution import NotConvergedError, Watch
 
 COLUMNS = 8  # vectors that are filtered: the first ones of these converge
 _GAIN = 9.0  # logarithm of what a round gains on the first of them: single precision bears it

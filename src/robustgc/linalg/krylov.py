@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from robustgc.graph import threads
 from robustgc.graph.laplacian import Laplacian
 from robustgc.graph.weights import Array
-from robustgc.lanczos import Recurrences, Small
-from robustgc.outcome import NotConvergedError, Outcome, Shifts, Solution, Watch
+from robustgc.linalg.lanczos import Recurrences, Small
+from robustgc.linalg.solution import NotConvergedError, Outcome, Shifts, Solution, Watch
 
 SLOW = "converges slowly"
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robustgc.block_lanczos import Space, first_block
-from robustgc.complement import LIMIT, Complement
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.lifted import Modes
-from robustgc.outcome import Watch, nobody
+from robustgc.linalg.block_lanczos import Space, first_block
+from robustgc.linalg.deflated import LIMIT, Complement
+from robustgc.linalg.lifted import Modes
+from robustgc.linalg.solution import Watch, nobody
 
 _PRODUCTS = 20  # to estimate lambda_1, always from above
 _NEAREST = 0.2  # the largest g: about ten steps of a walk

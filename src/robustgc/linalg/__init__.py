@@ -1,0 +1,1 @@
+"""Compute eigenvectors of graph Laplacians, and solve linear systems with them."""
