@@ -12,9 +12,9 @@ from scipy.sparse.linalg import spsolve
 import graphs
 import oracles
 from robustgc import Graph, NotConvergedError, harmonic, lambda_1, poisson, robust
-from robustgc import dirichlet as dirichlet_module
 from robustgc.graph.graph import SMALL
 from robustgc.linalg.cg import solve_shifted
+from robustgc.models import dirichlet as dirichlet_module
 from solving import relative
 
 

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphs
-from robustgc import BelkinGC, Graph, ZhouGC, belkin, eigenpairs, resolvents, zhou
-from robustgc import unseen as unseen_module
+from robustgc import BelkinGC, Graph, ZhouGC, belkin, eigenpairs, zhou
 from robustgc.baseline_selection import GAMMAS, choose_gamma, choose_n_vectors
 from robustgc.graph.graph import SMALL
-from robustgc.resolvents import propagated
-from robustgc.unseen import FOLDS, Piece, belkin_unseen, deal, determined, zhou_unseen
+from robustgc.models import resolvents
+from robustgc.models import unseen as unseen_module
+from robustgc.models.resolvents import propagated
+from robustgc.models.unseen import FOLDS, Piece, belkin_unseen, deal, determined, zhou_unseen
 from samples import moons
 
 K = 3

@@ -17,7 +17,7 @@ from robustgc.choice.values import LabelValues
 from robustgc.label_filters import LabelFilters
 from robustgc.linalg.ladder import Options
 from robustgc.linalg.lifted import Filters, find_modes
-from robustgc.unseen import FOLDS, deal
+from robustgc.models.unseen import FOLDS, deal
 from solving import relative
 
 OPTIONS = Options(tol=1e-10, dtype="float64")

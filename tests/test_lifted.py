@@ -12,9 +12,9 @@ import graphs
 import lifting
 import oracles
 from robustgc import Graph, NotConvergedError, NotConvexError, RobustGC, lambda_1, robust
-from robustgc.lifted_model import lifted
 from robustgc.linalg.ladder import Options
 from robustgc.linalg.lifted import find_modes
+from robustgc.models.lifted_model import lifted
 from solving import relative
 
 ETAS = st.floats(0.01, 0.99)

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from robustgc.audit import LabelIssue, LabelIssues
-    from robustgc.baseline_models import harmonic, poisson
     from robustgc.baselines import BelkinGC, ZhouGC
     from robustgc.build import build_csr
     from robustgc.estimators import RobustGC
-    from robustgc.extension import extend
     from robustgc.graph.alerts import ResidualWarning
     from robustgc.graph.csr import CSR
     from robustgc.graph.graph import Graph
-    from robustgc.kernel import node_kernel
     from robustgc.linalg.cost import Estimate, estimate
     from robustgc.linalg.ladder import lambda_1
     from robustgc.linalg.solution import NotConvergedError, NotConvexError, Solution
     from robustgc.linalg.spectrum import Spectrum, eigenpairs, full_spectrum
-    from robustgc.models import (
+    from robustgc.models.baseline_models import harmonic, poisson
+    from robustgc.models.extension import extend
+    from robustgc.models.kernel import node_kernel
+    from robustgc.models.paper import (
         belkin,
         condition_bound,
         robust,
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
         zhou,
         zhou_path,
     )
+    from robustgc.models.selection import leave_one_out
     from robustgc.parameter_free import HarmonicGC, PoissonGC
     from robustgc.result import Result, classify, load
-    from robustgc.selection import leave_one_out
     from robustgc.wrong_labels import find_label_issues
 
 __version__ = "0.1.0"
@@ -80,23 +80,23 @@ __all__ = [
 # Where each name is, as above: a type checker needs the imports, and they would all run at once.
 _HOMES = {
     "audit": ["LabelIssue", "LabelIssues"],
-    "baseline_models": ["harmonic", "poisson"],
     "baselines": ["BelkinGC", "ZhouGC"],
     "build": ["build_csr"],
     "estimators": ["RobustGC"],
-    "extension": ["extend"],
     "graph.alerts": ["ResidualWarning"],
     "graph.csr": ["CSR"],
     "graph.graph": ["Graph"],
-    "kernel": ["node_kernel"],
     "linalg.cost": ["Estimate", "estimate"],
     "linalg.ladder": ["lambda_1"],
     "linalg.solution": ["NotConvergedError", "NotConvexError", "Solution"],
     "linalg.spectrum": ["Spectrum", "eigenpairs", "full_spectrum"],
-    "models": ["belkin", "condition_bound", "robust", "robust_path", "zhou", "zhou_path"],
+    "models.baseline_models": ["harmonic", "poisson"],
+    "models.extension": ["extend"],
+    "models.kernel": ["node_kernel"],
+    "models.paper": ["belkin", "condition_bound", "robust", "robust_path", "zhou", "zhou_path"],
+    "models.selection": ["leave_one_out"],
     "parameter_free": ["HarmonicGC", "PoissonGC"],
     "result": ["Result", "classify", "load"],
-    "selection": ["leave_one_out"],
     "wrong_labels": ["find_label_issues"],
 }
 

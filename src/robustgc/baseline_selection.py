@@ -13,7 +13,7 @@ from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array, Weights, components
 from robustgc.labels import Labels
 from robustgc.linalg.spectrum import eigenpairs
-from robustgc.unseen import Piece, belkin_unseen, determined, zhou_unseen
+from robustgc.models.unseen import Piece, belkin_unseen, determined, zhou_unseen
 
 GAMMAS = tuple(float(gamma) for gamma in np.logspace(-3, 1, 9))
 MOST_VECTORS = 64

@@ -17,7 +17,7 @@ from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Weights
 from robustgc.labels import Labels
 from robustgc.linalg.solution import Solution, as_number
-from robustgc.models import belkin, zhou
+from robustgc.models.paper import belkin, zhou
 from robustgc.transduction import Certificate
 
 

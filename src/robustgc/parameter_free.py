@@ -4,10 +4,10 @@ from typing import Any
 
 from robustgc._classifier import GraphClassifier
 from robustgc._docs import documented
-from robustgc.baseline_models import harmonic, poisson
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.solution import Solution
+from robustgc.models.baseline_models import harmonic, poisson
 from robustgc.transduction import Certificate
 
 

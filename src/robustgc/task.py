@@ -19,7 +19,7 @@ from robustgc.linalg.deflated import Complement
 from robustgc.linalg.ladder import Attempt, Options, precision, solve_robust
 from robustgc.linalg.lifted import MEDIUM, WORST
 from robustgc.linalg.solution import NotConvergedError, Outcome, Shifts, Solution, reported
-from robustgc.models import bound
+from robustgc.models.paper import bound
 from robustgc.problem import Problem
 from robustgc.transduction import Certificate
 

@@ -12,12 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc.extension import extend
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array, Operator, Weights, components
 from robustgc.labels import Labels
 from robustgc.linalg.ladder import Attempt
 from robustgc.linalg.solution import Solution
+from robustgc.models.extension import extend
 
 ROUNDING = 64 * float(np.finfo(float).eps)  # beside the largest value: a tie
 DECIDED = "decided by the model"

@@ -7,7 +7,7 @@ from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.labels import draw, flip
 from robustgc.linalg.ladder import lambda_1
-from robustgc.models import belkin, robust_path, zhou_path
+from robustgc.models.paper import belkin, robust_path, zhou_path
 
 MODELS = ("ZhouGC", "BelkGC", "RobustGC", "PF-RobustGC")
 GRID = 51

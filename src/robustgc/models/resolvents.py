@@ -10,7 +10,7 @@ from scipy.linalg import solveh_banded
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg import multigrid
-from robustgc.models import zhou
+from robustgc.models.paper import zhou
 
 _TOLERANCE = 1e-7  # beside the largest value, where steps end in any case
 _CHANGE = 1e-4  # beside each value, where they may end before: enough to rank classes

@@ -29,7 +29,7 @@ def harmonic_values(A: Array, hold: Array, pull: Array) -> Array:
     A path of four nodes, 1 and -1 given at its ends:
 
     >>> import numpy as np
-    >>> from robustgc.elimination import harmonic_values
+    >>> from robustgc.models.elimination import harmonic_values
     >>> A = np.array([[0.0, 1.0], [1.0, 0.0]])
     >>> harmonic_values(A, np.array([1.0, 1.0]), np.array([[1.0], [-1.0]])).round(4).ravel()
     array([ 0.3333, -0.3333])

@@ -1,7 +1,7 @@
 """The paper's models on a `Graph`: labels are +1, -1 and 0 for unlabelled.
 
 Theorem 1 is `robust`. Each model takes one label vector or a block of columns and returns a
-`Solution`. The extension to new points is in `robustgc.extension`; the estimators in
+`Solution`. The extension to new points is in `robustgc.models.extension`; the estimators in
 `robustgc.estimators` put class names and components around these.
 """
 
@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
-from robustgc.lifted_model import lifted
 from robustgc.linalg.cg import factorised, solve_shifted
 from robustgc.linalg.dense import resolved, system_residual
 from robustgc.linalg.ladder import Options, lambda_1, solve_robust
@@ -27,6 +26,7 @@ from robustgc.linalg.solution import (
     reported,
 )
 from robustgc.linalg.spectrum import eigenpairs
+from robustgc.models.lifted_model import lifted
 
 # ZhouGC's matrix is singular to working precision for a gamma below.
 NEAR_ROUNDING = 1e-6

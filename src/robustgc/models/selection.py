@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.spectrum import full_spectrum
-from robustgc.models import robust
+from robustgc.models.paper import robust
 
 
 def leave_one_out(graph: Graph, y: ArrayLike, *, gamma: float) -> Array:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.spectrum import full_spectrum
-from robustgc.models import zhou
-from robustgc.resolvents import propagated
+from robustgc.models.paper import zhou
+from robustgc.models.resolvents import propagated
 
 FEW = 200  # labels up to which each is left out by itself on a graph of any size
 FOLDS = 10

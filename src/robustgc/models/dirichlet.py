@@ -13,12 +13,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc.elimination import harmonic_values
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array, Operator, Weights, divided
 from robustgc.linalg.cg import conjugate_gradients, factorised, relative_residual
 from robustgc.linalg.cycles import Hierarchy
 from robustgc.linalg.solution import Apply, NotConvergedError, Solution
+from robustgc.models.elimination import harmonic_values
 
 PROBE = 150  # plain steps before multigrid is the better bet
 SIEGE = 5000  # plain steps where there is nothing else

@@ -6,7 +6,6 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robustgc.dirichlet import PROBE, SIEGE, dirichlet
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array, Operator
 from robustgc.linalg import multigrid
@@ -19,7 +18,8 @@ from robustgc.linalg.cg import (
 from robustgc.linalg.dense import resolved
 from robustgc.linalg.solution import Solution, check_tol, reported
 from robustgc.linalg.spectrum import tiny_modes
-from robustgc.models import _label_columns
+from robustgc.models.dirichlet import PROBE, SIEGE, dirichlet
+from robustgc.models.paper import _label_columns
 
 _FAILURES = (MemoryError, RuntimeError, ValueError, np.linalg.LinAlgError)
 
