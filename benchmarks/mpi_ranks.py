@@ -14,13 +14,13 @@ import numpy as np
 import psutil
 
 from robustgc.asked import Model
-from robustgc.labels import encode
 from robustgc.linalg.ladder import Options
 from robustgc.mpi.fitting import fit_codes
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.reading import read_share
 from robustgc.mpi.spread_graph import SpreadGraph
 from robustgc.mpi.world import world
+from robustgc.transduction.labels import encode
 
 PRODUCTS = 20
 

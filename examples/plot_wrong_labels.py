@@ -11,7 +11,7 @@ from sklearn.semi_supervised import LabelSpreading
 
 from robustgc import Graph, RobustGC, belkin, lambda_1, robust, zhou
 from robustgc.datasets import load_polblogs
-from robustgc.labels import draw, flip
+from robustgc.transduction.labels import draw, flip
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt

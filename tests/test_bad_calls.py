@@ -330,7 +330,7 @@ def test_a_fit_that_fails_or_is_stopped_changes_no_attribute(
     before = dict(vars(clf))
     home = {
         "check_priors": "robustgc.estimators.check_priors",
-        "Labels.names": "robustgc.labels.Labels.names",
+        "Labels.names": "robustgc.transduction.labels.Labels.names",
     }
 
     def stopped(*_args, **_kwargs):
@@ -350,7 +350,7 @@ def test_an_update_that_is_stopped_changes_nothing(monkeypatch):
     def stopped(*_):
         raise StopError
 
-    monkeypatch.setattr("robustgc.labels.Labels.names", stopped)
+    monkeypatch.setattr("robustgc.transduction.labels.Labels.names", stopped)
     with pytest.raises(StopError):
         clf.update({2: 0})
     assert all(vars(clf)[name] is value for name, value in before.items())

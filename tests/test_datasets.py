@@ -14,7 +14,7 @@ from robustgc.datasets import (
     three_blocks,
     two_blocks,
 )
-from robustgc.labels import draw
+from robustgc.transduction.labels import draw
 
 SIZES = {
     load_karate: (34, 78, [16, 18]),

@@ -34,7 +34,7 @@ from robustgc import (
     zhou_path,
 )
 from robustgc.graph.weights import unit_of
-from robustgc.labels import encode
+from robustgc.transduction.labels import encode
 from samples import EACH
 
 W = graphs.random_weights(np.random.default_rng(41), 30)

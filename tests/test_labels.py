@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from robustgc.labels import draw, encode, flip, recode
+from robustgc.transduction.labels import draw, encode, flip, recode
 
 NAN = float("nan")
 

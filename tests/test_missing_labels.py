@@ -16,8 +16,8 @@ from robustgc import RobustGC, classify, load
 from robustgc.cli import app
 from robustgc.comparing import compare
 from robustgc.io.errors import InputError
-from robustgc.labels import encode, recode
-from robustgc.missing import MARKERS, find_missing
+from robustgc.transduction.labels import encode, recode
+from robustgc.transduction.missing import MARKERS, find_missing
 
 NODES = list("abcdefgh")
 GRAPH = nx.cycle_graph(NODES)

@@ -14,8 +14,8 @@ from robustgc.affinity.kinds import Gaussian, Nearest
 from robustgc.affinity.points import Points
 from robustgc.datasets import three_blocks
 from robustgc.graph.weights import check_weights, components
-from robustgc.landmarks import EXTENDED, OUT_OF_REACH
-from robustgc.transduction import decide
+from robustgc.transduction.answer import decide
+from robustgc.transduction.landmarks import EXTENDED, OUT_OF_REACH
 from samples import EACH, moons
 
 RNG = np.random.default_rng(37)

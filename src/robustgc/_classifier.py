@@ -23,15 +23,15 @@ from robustgc.affinity.features import (
 )
 from robustgc.affinity.kinds import Affinity
 from robustgc.affinity.points import as_float, row_keys, same
-from robustgc.answer_columns import probabilities, size_of
 from robustgc.graph.csr import CSR
 from robustgc.graph.graph import Graph
 from robustgc.graph.structure import check_sparse
 from robustgc.graph.weights import Array, Weights, separated
-from robustgc.labels import Labels, encode, recode
-from robustgc.landmarks import choose, cover
 from robustgc.linalg.solution import Solution
-from robustgc.transduction import ROUNDING, Certificate, Transduction, decide, transduce
+from robustgc.transduction.answer import ROUNDING, Certificate, Transduction, decide, transduce
+from robustgc.transduction.columns import probabilities, size_of
+from robustgc.transduction.labels import Labels, encode, recode
+from robustgc.transduction.landmarks import choose, cover
 
 BLOCK = 2**24  # kernel values held at a time when new points are answered: 128 MB
 

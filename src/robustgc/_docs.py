@@ -29,7 +29,8 @@ _SHARED = """affinity : {"knn", "rbf", "precomputed"} or callable, default="knn"
         "precomputed". A default ``sigma`` and "knn" are those of the landmarks.
     unlabeled : object, default=None
         What marks an unlabelled node in y, besides None and NaN. By default -1 for numbers and
-        "" for text, and texts such as "NA" or "?" (`robustgc.missing`), which a warning counts."""
+        "" for text, and texts such as "NA" or "?" (`robustgc.transduction.missing`), which a
+        warning counts."""
 
 _ANSWERS = """classes_ : ndarray, shape (K,)
     transduction_ : ndarray, shape (N,)

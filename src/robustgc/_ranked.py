@@ -16,10 +16,10 @@ from robustgc._classifier import GraphClassifier
 from robustgc.asked import Model
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Weights
-from robustgc.labels import Labels
 from robustgc.linalg.ladder import Options
 from robustgc.linalg.progress import Progress
-from robustgc.transduction import Transduction
+from robustgc.transduction.answer import Transduction
+from robustgc.transduction.labels import Labels
 
 ENGINES = ("local", "mpi")
 # What mpiexec, or a batch system, tells every rank that it starts.

@@ -11,9 +11,9 @@ import numpy as np
 
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array, Weights, components
-from robustgc.labels import Labels
 from robustgc.linalg.spectrum import eigenpairs
 from robustgc.models.unseen import Piece, belkin_unseen, determined, zhou_unseen
+from robustgc.transduction.labels import Labels
 
 GAMMAS = tuple(float(gamma) for gamma in np.logspace(-3, 1, 9))
 MOST_VECTORS = 64

@@ -15,10 +15,10 @@ from robustgc.baseline_selection import Candidate, choose_gamma, choose_n_vector
 from robustgc.graph.graph import KINDS, Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Weights
-from robustgc.labels import Labels
 from robustgc.linalg.solution import Solution, as_number
 from robustgc.models.paper import belkin, zhou
-from robustgc.transduction import Certificate
+from robustgc.transduction.answer import Certificate
+from robustgc.transduction.labels import Labels
 
 
 class _Tuned(GraphClassifier):

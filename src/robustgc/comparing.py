@@ -32,10 +32,10 @@ from robustgc.io.objects import named_graph
 from robustgc.io.opening import InputError, replacing
 from robustgc.io.point_columns import NamedPoints
 from robustgc.io.writing import write_table
-from robustgc.labels import encode
 from robustgc.point_fits import points_of, standardisation
 from robustgc.report.compare_page import FILES, Sheet, render, summary
 from robustgc.reporting import installed
+from robustgc.transduction.labels import encode
 
 SIZES, NOISE = (1, 2, 5, 10, 20), (0, 20, 40)  # percent
 REPEATS, SEED = 10, 7

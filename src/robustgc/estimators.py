@@ -12,22 +12,22 @@ from sklearn.utils.validation import check_is_fitted
 from robustgc._classifier import GraphClassifier, unchanged_by_failure
 from robustgc._docs import documented
 from robustgc._ranked import RankedClassifier, check_engine
-from robustgc.answer_columns import calibrated, probabilities
 from robustgc.asked import Model, checked_model
 from robustgc.audit import LabelIssues
-from robustgc.changes import changed_labels
 from robustgc.choice.likelihood import TYPICAL_SHARE
 from robustgc.graph.graph import Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Weights
-from robustgc.labels import Labels
 from robustgc.linalg.ladder import Options
 from robustgc.linalg.progress import Progress
 from robustgc.linalg.solution import Solution
-from robustgc.priors import check_priors, check_sizes, label_sizes, with_shares
 from robustgc.queries import queries
 from robustgc.task import Task
-from robustgc.transduction import Certificate, Transduction
+from robustgc.transduction.answer import Certificate, Transduction
+from robustgc.transduction.changes import changed_labels
+from robustgc.transduction.columns import calibrated, probabilities
+from robustgc.transduction.labels import Labels
+from robustgc.transduction.priors import check_priors, check_sizes, label_sizes, with_shares
 
 
 @documented

@@ -8,7 +8,7 @@ from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.solution import Solution
 from robustgc.models.baseline_models import harmonic, poisson
-from robustgc.transduction import Certificate
+from robustgc.transduction.answer import Certificate
 
 
 class _ParameterFree(GraphClassifier):

@@ -8,7 +8,7 @@ from robustgc.graph.weights import Array
 from robustgc.linalg.lifted import spreads
 from robustgc.problem import sqrt_degree
 from robustgc.task import Piece, Task
-from robustgc.transduction import Transduction
+from robustgc.transduction.answer import Transduction
 
 _MODES = 6  # for every class, at most: a graph that was decomposed has as many as nodes
 _STEPS = 10  # of a walk that goes on with probability 1/2: further away is less than 1/1000

@@ -10,13 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.answer_columns import (
-    answer_columns,
-    class_names,
-    value_columns,
-)
 from robustgc.audit import LabelIssues
-from robustgc.changes import pairs_of
 from robustgc.estimators import RobustGC
 from robustgc.io import frames, writing
 from robustgc.io.dialect import Dialect
@@ -27,10 +21,16 @@ from robustgc.io.named import NamedGraph, by_number
 from robustgc.io.objects import as_names, named_graph
 from robustgc.io.opening import InputError, replacing
 from robustgc.io.point_columns import NamedPoints
-from robustgc.missing import find_missing
 from robustgc.point_fits import fit_points, in_order, points_of, scaling_notes
 from robustgc.saving.model import load as load_model
 from robustgc.saving.model import save
+from robustgc.transduction.changes import pairs_of
+from robustgc.transduction.columns import (
+    answer_columns,
+    class_names,
+    value_columns,
+)
+from robustgc.transduction.missing import find_missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,7 +293,7 @@ def classify(
         Leave out labels of nodes that are not in the graph.
     unlabelled : str, sequence of str or None
         What means "no label" besides None, NaN and the empty text; None: texts such as "NA" and "?"
-        (`robustgc.missing`), and -1 among whole numbers. "": nothing else.
+        (`robustgc.transduction.missing`), and -1 among whole numbers. "": nothing else.
     node_column, label_column : str or None
         Columns of a table of labels; None: those with a usual name, or the only two there are.
     sheet, label_sheet : str or None

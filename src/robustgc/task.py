@@ -12,7 +12,6 @@ from robustgc.audit import LabelIssues, component_issues, label_issues
 from robustgc.choice.fit import ComponentFit, fit_component, weigh
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array, Weights
-from robustgc.labels import Labels
 from robustgc.linalg.bounded import diffusions
 from robustgc.linalg.cost import ENSEMBLE, refuse_if_too_large
 from robustgc.linalg.deflated import Complement
@@ -21,7 +20,8 @@ from robustgc.linalg.lifted import MEDIUM, WORST
 from robustgc.linalg.solution import NotConvergedError, Outcome, Shifts, Solution, reported
 from robustgc.models.paper import bound
 from robustgc.problem import Problem
-from robustgc.transduction import Certificate
+from robustgc.transduction.answer import Certificate
+from robustgc.transduction.labels import Labels
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 
 from robustgc import CSR, BelkinGC, ResidualWarning, RobustGC
 from robustgc.graph.graph import SMALL
-from robustgc.landmarks import EXTENDED, OUT_OF_REACH
 from robustgc.linalg.lifted import WORST
 from robustgc.saving.model import load, save
-from robustgc.transduction import DECIDED, ISOLATED, NO_LABEL, ONE_CLASS, TIE
+from robustgc.transduction.answer import DECIDED, ISOLATED, NO_LABEL, ONE_CLASS, TIE
+from robustgc.transduction.landmarks import EXTENDED, OUT_OF_REACH
 from tests import oracles
 from tests.fuzz.verdict import BrokenError
 

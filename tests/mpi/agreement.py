@@ -11,11 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from robustgc.asked import Model
-from robustgc.labels import encode
 from robustgc.linalg.ladder import Options
 from robustgc.mpi.fitting import fit_codes
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import world
+from robustgc.transduction.labels import encode
 
 warnings.filterwarnings("ignore", "Left out .* fainter")
 

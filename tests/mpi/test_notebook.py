@@ -7,11 +7,11 @@ import scipy.sparse as sp
 from graphs import path
 from models_to_save import blobs
 from robustgc import RobustGC
-from robustgc.labels import encode
 from robustgc.linalg.ladder import Options
 from robustgc.linalg.solution import NotConvexError
 from robustgc.mpi import notebook
 from robustgc.task import Model
+from robustgc.transduction.labels import encode
 
 FREE = Model(None, None, False)
 # What ranks do as soon as they start: Python imports this before anything else.

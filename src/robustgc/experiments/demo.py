@@ -9,7 +9,7 @@ from sklearn.semi_supervised import LabelSpreading
 from robustgc.baselines import BelkinGC, ZhouGC
 from robustgc.datasets import Dataset, load_polblogs
 from robustgc.estimators import RobustGC
-from robustgc.labels import draw, flip
+from robustgc.transduction.labels import draw, flip
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from numpy.typing import NDArray
 
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.labels import draw, flip
 from robustgc.linalg.ladder import lambda_1
 from robustgc.models.paper import belkin, robust_path, zhou_path
+from robustgc.transduction.labels import draw, flip
 
 MODELS = ("ZhouGC", "BelkGC", "RobustGC", "PF-RobustGC")
 GRID = 51

@@ -15,8 +15,8 @@ from robustgc.baselines import BelkinGC, ZhouGC
 from robustgc.estimators import RobustGC
 from robustgc.experiments.records import generator
 from robustgc.experiments.stats import ranks
-from robustgc.labels import flip
 from robustgc.parameter_free import HarmonicGC, PoissonGC
+from robustgc.transduction.labels import flip
 
 Codes = NDArray[np.int64]
 SPREADING = "LabelSpreading"

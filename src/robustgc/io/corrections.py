@@ -33,7 +33,7 @@ from robustgc.io.opening import InputError, opened, replacing
 from robustgc.io.sheet_writing import write_sheet
 from robustgc.io.sources import source
 from robustgc.io.writing import MARK, SHEET, TYPED, write_typed
-from robustgc.missing import find_missing
+from robustgc.transduction.missing import find_missing
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def corrections(
     new_class : bool
         Whether a decision may name a class that no label has.
     unlabelled : iterable of str, str or None
-        Labels that mean none, as in the audit; see `robustgc.missing.find_missing`.
+        Labels that mean none, as in the audit; see `robustgc.transduction.missing.find_missing`.
     sheet, label_sheet : str or None
         Which sheet of `issues`, and of `labels`, where they are spreadsheets; None: the first.
     dialect : Dialect or None

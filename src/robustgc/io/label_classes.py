@@ -11,7 +11,7 @@ from unicodedata import category, normalize
 from robustgc.graph.quoting import quoted, short
 from robustgc.io.errors import InputError
 from robustgc.io.label_columns import LabelColumns, variety
-from robustgc.missing import Missing, own_markers
+from robustgc.transduction.missing import Missing, own_markers
 
 FEW = 5  # examples in a message
 FEWEST = 4  # labels from which it says something that all of them differ

@@ -10,7 +10,7 @@ import numpy as np
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io.errors import InputError
 from robustgc.io.tables import column
-from robustgc.missing import find_missing
+from robustgc.transduction.missing import find_missing
 
 NODE = ("node", "id", "name", "node_id", "nodeid", "vertex", "row")
 LABEL = ("label", "class", "y", "target", "category", "given")

@@ -38,7 +38,7 @@ from robustgc.io.label_rows import (
 from robustgc.io.named import NamedGraph, as_text, positions
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.io.sources import source
-from robustgc.missing import find_missing
+from robustgc.transduction.missing import find_missing
 
 __all__ = [
     "LabelTable", "attached", "entries", "label_table", "of_attribute", "read_labels",
@@ -260,7 +260,7 @@ def settled(
         The number of the node of every row, -1 where the graph has none.
     ignore_unknown : bool
     unlabelled : iterable of str, str or None
-        As in `robustgc.missing.find_missing`.
+        As in `robustgc.transduction.missing.find_missing`.
     explain : callable or None
         From the rows with a label to why some are not in the graph, and the cure; "" if unknown.
     names : ndarray or None

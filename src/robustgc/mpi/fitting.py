@@ -16,7 +16,6 @@ from robustgc.asked import Model
 from robustgc.audit import ComponentIssues, LabelIssues, component_issues, label_issues
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array, warn_of_faint_links
-from robustgc.labels import Labels, encode
 from robustgc.linalg.ladder import Attempt, Options
 from robustgc.linalg.lifted import MEDIUM
 from robustgc.linalg.solution import NotConvergedError
@@ -26,7 +25,7 @@ from robustgc.mpi.small import answer_apart
 from robustgc.mpi.spread_graph import Arrays, Keeper, SpreadGraph, made
 from robustgc.mpi.world import library, slepc, together, total
 from robustgc.task import Piece, Task
-from robustgc.transduction import (
+from robustgc.transduction.answer import (
     DECIDED,
     ISOLATED,
     NO_LABEL,
@@ -37,6 +36,7 @@ from robustgc.transduction import (
     Transduction,
     answered,
 )
+from robustgc.transduction.labels import Labels, encode
 
 
 @dataclass(frozen=True, eq=False)

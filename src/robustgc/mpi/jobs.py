@@ -13,14 +13,14 @@ from robustgc.asked import Model
 from robustgc.audit import LabelIssues
 from robustgc.graph.csr import CSR
 from robustgc.graph.weights import Array, Weights
-from robustgc.labels import Labels
 from robustgc.linalg.ladder import Options
 from robustgc.mpi.fitting import Fitted
 from robustgc.mpi.world import together
 from robustgc.saving.reading import Reading
 from robustgc.saving.state import constant_arrays, encoded_certificates, issue_arrays
 from robustgc.saving.values import array, encoded
-from robustgc.transduction import Transduction
+from robustgc.transduction.answer import Transduction
+from robustgc.transduction.labels import Labels
 
 GRAPH, MODEL, LABELS, ABOUT = "graph", "model.json", "labels.npz", "about.json"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from robustgc.asked import Model
 from robustgc.graph.weights import Array, Operator, Weights
 from robustgc.kept import Kept
-from robustgc.labels import Labels
 from robustgc.linalg.ladder import Options
 from robustgc.mpi.jobs import read_answers, write_job
 from robustgc.mpi.launching import run_ranks
-from robustgc.transduction import Transduction
+from robustgc.transduction.answer import Transduction
+from robustgc.transduction.labels import Labels
 
 ENDED = (
     "The ranks that n_ranks= started have ended, and with them what update and suggest_queries "

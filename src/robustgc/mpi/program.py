@@ -13,14 +13,14 @@ from robustgc.asked import Model
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Weights
 from robustgc.kept import Kept
-from robustgc.labels import Labels, encode, unlabelled
 from robustgc.linalg.ladder import Options
 from robustgc.mpi.files import check_equal
 from robustgc.mpi.fitting import Fitted, fit_codes
 from robustgc.mpi.given import from_petsc, from_weights
 from robustgc.mpi.world import together, world
-from robustgc.priors import relative_sizes
-from robustgc.transduction import Transduction
+from robustgc.transduction.answer import Transduction
+from robustgc.transduction.labels import Labels, encode, unlabelled
+from robustgc.transduction.priors import relative_sizes
 
 SPREAD = (
     "The nodes of this fit are spread over ranks: update and suggest_queries need them in one "

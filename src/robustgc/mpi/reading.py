@@ -152,7 +152,7 @@ def route_labels(
     ignore_unknown : bool
         Leave labels out whose node is not in the graph.
     unlabelled : iterable of str, str or None
-        What means "no label", as in `robustgc.missing.find_missing`.
+        What means "no label", as in `robustgc.transduction.missing.find_missing`.
 
     Returns
     -------

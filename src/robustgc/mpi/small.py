@@ -15,7 +15,7 @@ from robustgc.linalg.ladder import Attempt
 from robustgc.mpi.routing import owners, send
 from robustgc.mpi.world import together
 from robustgc.task import Piece
-from robustgc.transduction import ROUNDING, Certificate, answered
+from robustgc.transduction.answer import ROUNDING, Certificate, answered
 
 if TYPE_CHECKING:
     from robustgc.mpi.fitting import _Fit

@@ -15,7 +15,6 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from robustgc.answer_columns import answer_columns, calibrated, probabilities, value_columns
 from robustgc.audit import LabelIssues
 from robustgc.choice.likelihood import TYPICAL_SHARE
 from robustgc.io.frames import arrow
@@ -23,6 +22,7 @@ from robustgc.io.opening import InputError, check_target, replacing
 from robustgc.io.tables import PARQUET
 from robustgc.mpi.fitting import Fitted
 from robustgc.mpi.world import together
+from robustgc.transduction.columns import answer_columns, calibrated, probabilities, value_columns
 
 FORMAT, VERSION, MANIFEST = "robustgc-parts", 1, "manifest.json"
 _PART = re.compile(

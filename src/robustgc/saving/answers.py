@@ -7,10 +7,8 @@ from numpy.typing import NDArray
 
 from robustgc.audit import LabelIssues
 from robustgc.graph.quoting import quoted
-from robustgc.labels import Labels
-from robustgc.landmarks import EXTENDED, OUT_OF_REACH
 from robustgc.saving.checks import Checked
-from robustgc.transduction import (
+from robustgc.transduction.answer import (
     DECIDED,
     ISOLATED,
     NO_LABEL,
@@ -19,6 +17,8 @@ from robustgc.transduction import (
     Transduction,
     decide,
 )
+from robustgc.transduction.labels import Labels
+from robustgc.transduction.landmarks import EXTENDED, OUT_OF_REACH
 
 # Whether a node with this reason has a class, and whether it has decision values.
 _MEANING = {

@@ -15,7 +15,7 @@ from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
 from robustgc.linalg.solution import NotConvergedError
 from robustgc.saving.values import encoded, encoded_record
-from robustgc.transduction import Certificate
+from robustgc.transduction.answer import Certificate
 
 Arrays = dict[str, NDArray[Any]]
 KINDS = {"rbf": Gaussian, "knn": Nearest, "precomputed": Precomputed}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from robustgc.choice.candidates import Candidate
 from robustgc.graph.quoting import quoted, short
 from robustgc.linalg.ladder import Attempt
-from robustgc.transduction import Certificate
+from robustgc.transduction.answer import Certificate
 
 _SIZES = {"int": (8, 16, 32, 64), "uint": (8, 16, 32, 64), "float": (16, 32, 64)}
 _SCALARS = ["bool", "str", *(f"{kind}{bits}" for kind in _SIZES for bits in _SIZES[kind])]

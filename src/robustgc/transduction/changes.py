@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from robustgc.graph.quoting import listed, quoted
-from robustgc.labels import Labels
-from robustgc.missing import find_missing
+from robustgc.transduction.labels import Labels
+from robustgc.transduction.missing import find_missing
 
 
 def changed_labels(
@@ -23,7 +23,8 @@ def changed_labels(
     changes : mapping or pandas Series
         From node to label.
     unlabeled : object, default=None
-        As in `robustgc.labels.encode`: None takes labels away by all the usual markers.
+        As in `robustgc.transduction.labels.encode`: None takes labels away by all the usual
+        markers.
 
     Raises
     ------

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph.quoting import quoted, short
-from robustgc.label_types import is_missing
+from robustgc.transduction.label_types import is_missing
 
 MARKERS = ("NaN", "nan", "None", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "<NA>", "?", "-")
 _MINUS_ONE = ("-1", "-1.0")
@@ -62,7 +62,7 @@ def find_missing(values: Iterable[Any], unlabelled: Any = None) -> Missing:
 
     Examples
     --------
-    >>> from robustgc.missing import find_missing
+    >>> from robustgc.transduction.missing import find_missing
     >>> find_missing(["spam", "?", "ham", None, "?"]).sentence()
     "2 cells say '?'"
     >>> find_missing([0, -1, 1]).mask.tolist(), find_missing([0, -1, 1], "").mask.tolist()

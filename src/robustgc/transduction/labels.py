@@ -14,8 +14,14 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
-from robustgc.label_types import equal_to, is_missing, of_one_type, one_dimensional, typed_values
-from robustgc.missing import MARKERS, Missing, find_missing
+from robustgc.transduction.label_types import (
+    equal_to,
+    is_missing,
+    of_one_type,
+    one_dimensional,
+    typed_values,
+)
+from robustgc.transduction.missing import MARKERS, Missing, find_missing
 
 
 @dataclass(frozen=True)
@@ -79,8 +85,8 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
         How many labels there must be.
     unlabeled : object, default=None
         The value that marks unlabelled nodes, instead of the default: -1 for whole numbers, and
-        the texts of `robustgc.missing.MARKERS` ("NA", "?" and the like, with a warning that
-        counts them). None, NaN and, by default, "" mean unlabelled in any case.
+        the texts of `robustgc.transduction.missing.MARKERS` ("NA", "?" and the like, with a
+        warning that counts them). None, NaN and, by default, "" mean unlabelled in any case.
 
     Raises
     ------
@@ -89,7 +95,7 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
 
     Examples
     --------
-    >>> from robustgc.labels import encode
+    >>> from robustgc.transduction.labels import encode
     >>> labels = encode(["spam", None, "ham", ""], n_nodes=4)
     >>> labels.classes, labels.codes
     (array(['ham', 'spam'], dtype='<U4'), array([ 1, -1,  0, -1]))
@@ -163,7 +169,7 @@ def draw(truth: ArrayLike, n_labels: int, rng: np.random.Generator) -> NDArray[n
     Examples
     --------
     >>> import numpy as np
-    >>> from robustgc.labels import draw
+    >>> from robustgc.transduction.labels import draw
     >>> sorted(draw(["a", "b", "a", "b"], 4, np.random.default_rng(7)).tolist())
     [0, 1, 2, 3]
     """
@@ -188,7 +194,7 @@ def flip(
     Examples
     --------
     >>> import numpy as np
-    >>> from robustgc.labels import flip
+    >>> from robustgc.transduction.labels import flip
     >>> flip(["a", "b"], 2, ["a", "b"], np.random.default_rng(7))[0]
     array(['b', 'a'], dtype='<U1')
     """
@@ -214,7 +220,7 @@ def unlabelled(values: NDArray[Any], unlabeled: object, *, warn: bool = False) -
 
 
 def _gaps(values: NDArray[Any], unlabeled: object) -> Missing:
-    """Find the unlabelled nodes: by the rule of `robustgc.missing`, or by a marker alone."""
+    """Find the unlabelled nodes: by the rule of `transduction.missing`, or by a marker alone."""
     if unlabeled is None and values.dtype.kind in "OUS":
         return find_missing(values.tolist())
     missing: NDArray[np.bool_] = is_missing(values)

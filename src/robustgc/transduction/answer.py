@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array, Operator, Weights, components
-from robustgc.labels import Labels
 from robustgc.linalg.ladder import Attempt
 from robustgc.linalg.solution import Solution
 from robustgc.models.extension import extend
+from robustgc.transduction.labels import Labels
 
 ROUNDING = 64 * float(np.finfo(float).eps)  # beside the largest value: a tie
 DECIDED = "decided by the model"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
-from robustgc.transduction import TIE, Transduction, decide
+from robustgc.transduction.answer import TIE, Transduction, decide
 
 EXTENDED = "extended from the landmarks"
 OUT_OF_REACH = "out of reach of the landmarks"

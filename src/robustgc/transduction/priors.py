@@ -10,8 +10,8 @@ from scipy.special import logsumexp
 
 from robustgc.graph.quoting import listed, quoted
 from robustgc.graph.weights import Array
-from robustgc.labels import Labels
-from robustgc.transduction import DECIDED, TIE, Transduction, decide
+from robustgc.transduction.answer import DECIDED, TIE, Transduction, decide
+from robustgc.transduction.labels import Labels
 
 _TURNS = 300
 # The ensemble takes a class below 1e-9 of another for one without labels; between them stand the

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from robustgc.graph.weights import Array
-from robustgc.labels import Labels
-from robustgc.transduction import Certificate, Transduction
+from robustgc.transduction.answer import Certificate, Transduction
+from robustgc.transduction.labels import Labels
 
 GIVEN, PREDICTED, UNLABELLED = "given", "predicted", "unlabelled"
 
