@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from robustgc.asked import Model
+from robustgc.choice.asked import Model
 from robustgc.linalg.ladder import Options
 from robustgc.mpi.fitting import fit_codes
 from robustgc.mpi.halo import Halo

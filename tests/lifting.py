@@ -4,8 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 
 import oracles
-from robustgc.asked import Model
-from robustgc.problem import Problem
+from robustgc.choice.asked import Model
+from robustgc.choice.problem import Problem
 
 CHOICE = Model(None, None, False)
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 import graphs
 import lifting
 from robustgc import Graph, RobustGC
-from robustgc.asked import Model
+from robustgc.choice.asked import Model
 from robustgc.choice.candidates import Candidate
 from robustgc.choice.ensemble import weigh_candidates
+from robustgc.choice.label_filters import LabelFilters
 from robustgc.choice.likelihood import TYPICAL_SHARE
 from robustgc.choice.values import LabelValues
-from robustgc.label_filters import LabelFilters
 from robustgc.linalg.ladder import Options
 from robustgc.linalg.lifted import Filters, find_modes
 from robustgc.models.unseen import FOLDS, deal
@@ -225,7 +225,9 @@ def test_labels_far_from_each_other_leave_less_of_themselves(monkeypatch):
 
     Not never: by chance it would be one in sixteen.
     """
-    monkeypatch.setattr("robustgc.label_filters._WORK", 0.0)  # as on a large graph: no kernel
+    monkeypatch.setattr(
+        "robustgc.choice.label_filters._WORK", 0.0
+    )  # as on a large graph: no kernel
     n, m, K = 3_200, 128, 16
     W, y = graphs.cycle(n), np.full(n, -1)
     nodes = np.arange(0, n, n // m)

@@ -13,7 +13,7 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from robustgc._classifier import GraphClassifier
-from robustgc.asked import Model
+from robustgc.choice.asked import Model
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Weights
 from robustgc.linalg.ladder import Options

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from robustgc._classifier import GraphClassifier, unchanged_by_failure
 from robustgc._docs import documented
 from robustgc._ranked import RankedClassifier, check_engine
-from robustgc.asked import Model, checked_model
 from robustgc.audit import LabelIssues
+from robustgc.choice.asked import Model, checked_model
 from robustgc.choice.likelihood import TYPICAL_SHARE
 from robustgc.graph.graph import Graph
 from robustgc.graph.quoting import quoted

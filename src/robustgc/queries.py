@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.choice.problem import sqrt_degree
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.lifted import spreads
-from robustgc.problem import sqrt_degree
 from robustgc.task import Piece, Task
 from robustgc.transduction.answer import Transduction
 

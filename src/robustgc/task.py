@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.asked import Model
 from robustgc.audit import LabelIssues, component_issues, label_issues
+from robustgc.choice.asked import Model
 from robustgc.choice.fit import ComponentFit, fit_component, weigh
+from robustgc.choice.problem import Problem
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array, Weights
 from robustgc.linalg.bounded import diffusions
@@ -19,7 +20,6 @@ from robustgc.linalg.ladder import Attempt, Options, precision, solve_robust
 from robustgc.linalg.lifted import MEDIUM, WORST
 from robustgc.linalg.solution import NotConvergedError, Outcome, Shifts, Solution, reported
 from robustgc.models.paper import bound
-from robustgc.problem import Problem
 from robustgc.transduction.answer import Certificate
 from robustgc.transduction.labels import Labels
 

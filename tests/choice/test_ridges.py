@@ -5,8 +5,8 @@ import pytest
 
 import lifting
 from robustgc import Graph, RobustGC
+from robustgc.choice.label_filters import LabelFilters
 from robustgc.choice.ridges import Ridges
-from robustgc.label_filters import LabelFilters
 from robustgc.linalg.ladder import Options
 from robustgc.linalg.lifted import Filters, Modes, find_modes
 

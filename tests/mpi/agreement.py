@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from robustgc.asked import Model
+from robustgc.choice.asked import Model
 from robustgc.linalg.ladder import Options
 from robustgc.mpi.fitting import fit_codes
 from robustgc.mpi.share import Share

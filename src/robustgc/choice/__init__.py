@@ -1,1 +1,1 @@
-"""The default model: nothing to tune, candidates are weighed by the labels left out of each."""
+"""Weigh many models by how well they predict labels left out, so that nothing needs tuning."""

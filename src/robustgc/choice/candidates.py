@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robustgc.choice.problem import Problem
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array
 from robustgc.linalg.lifted import MEDIUM, Modes, spreads
-from robustgc.problem import Problem
 
 # docs/choice.md says where each comes from, and what happens at half and at double of it.
 ETAS = (0.5, 0.99)  # modes with what is near a label, and modes alone

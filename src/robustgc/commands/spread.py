@@ -117,7 +117,7 @@ def _fitted(
     ranks: Ranks, asked: ModelQuestion, checkpoint: Path, stage: Any
 ) -> tuple[Any, Any, dict[str, Any], Any]:
     """Read and fit; return what was found, names, a summary, and what was kept on the way."""
-    from robustgc.asked import Model
+    from robustgc.choice.asked import Model
     from robustgc.io.label_files import read_labels
     from robustgc.linalg.ladder import Options
     from robustgc.mpi.fitting import fit

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.asked import Model
 from robustgc.audit import ComponentIssues, LabelIssues, component_issues, label_issues
+from robustgc.choice.asked import Model
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array, warn_of_faint_links
 from robustgc.linalg.ladder import Attempt, Options

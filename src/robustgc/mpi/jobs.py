@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc.asked import Model
 from robustgc.audit import LabelIssues
+from robustgc.choice.asked import Model
 from robustgc.graph.csr import CSR
 from robustgc.graph.weights import Array, Weights
 from robustgc.linalg.ladder import Options

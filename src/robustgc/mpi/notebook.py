@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from robustgc.asked import Model
+from robustgc.choice.asked import Model
 from robustgc.graph.weights import Array, Operator, Weights
 from robustgc.kept import Kept
 from robustgc.linalg.ladder import Options

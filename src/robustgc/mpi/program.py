@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robustgc._ranked import rank_by_mpiexec
-from robustgc.asked import Model
+from robustgc.choice.asked import Model
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Weights
 from robustgc.kept import Kept

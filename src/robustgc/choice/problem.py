@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.asked import Model
+from robustgc.choice.asked import Model
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 
