@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 import graphs
-from robustgc import Graph, RobustGC, task
+from robustgc import Graph, RobustGC
+from robustgc.audit import task
 from robustgc.linalg import bounded, cycles, multigrid, refined
 from robustgc.linalg.deflated import Complement
 from robustgc.linalg.ladder import Options

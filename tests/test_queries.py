@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import graphs
 import lifting
 from robustgc import RobustGC
-from robustgc.queries import _Places
+from robustgc.audit.queries import _Places
 from samples import moons
 
 OPTIONS = [{}, {"eta": 0.9, "n_modes": 1}, {"eta": 0.9, "n_modes": 2}]

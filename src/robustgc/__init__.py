@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from robustgc.audit import LabelIssue, LabelIssues
+    from robustgc.audit.issues import LabelIssue, LabelIssues
     from robustgc.baselines import BelkinGC, ZhouGC
     from robustgc.build import build_csr
     from robustgc.estimators import RobustGC
@@ -79,7 +79,7 @@ __all__ = [
 
 # Where each name is, as above: a type checker needs the imports, and they would all run at once.
 _HOMES = {
-    "audit": ["LabelIssue", "LabelIssues"],
+    "audit.issues": ["LabelIssue", "LabelIssues"],
     "baselines": ["BelkinGC", "ZhouGC"],
     "build": ["build_csr"],
     "estimators": ["RobustGC"],

@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from robustgc._classifier import GraphClassifier, unchanged_by_failure
 from robustgc._docs import documented
 from robustgc._ranked import RankedClassifier, check_engine
-from robustgc.audit import LabelIssues
+from robustgc.audit.issues import LabelIssues
+from robustgc.audit.queries import queries
+from robustgc.audit.task import Task
 from robustgc.choice.asked import Model, checked_model
 from robustgc.choice.likelihood import TYPICAL_SHARE
 from robustgc.graph.graph import Graph
@@ -21,8 +23,6 @@ from robustgc.graph.weights import Array, Weights
 from robustgc.linalg.ladder import Options
 from robustgc.linalg.progress import Progress
 from robustgc.linalg.solution import Solution
-from robustgc.queries import queries
-from robustgc.task import Task
 from robustgc.transduction.answer import Certificate, Transduction
 from robustgc.transduction.changes import changed_labels
 from robustgc.transduction.columns import calibrated, probabilities

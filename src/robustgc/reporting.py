@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.audit import LabelIssues
+from robustgc.audit.issues import LabelIssues
+from robustgc.audit.kept import Kept
 from robustgc.estimators import RobustGC
 from robustgc.io.named import edge_count
-from robustgc.kept import Kept
 from robustgc.layout import Drawing, layout
 from robustgc.report.findings import Findings, Histogram, Picture, Suspect
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.audit import LabelIssues
+from robustgc.audit.issues import LabelIssues
 from robustgc.estimators import RobustGC
 from robustgc.io import frames, writing
 from robustgc.io.dialect import Dialect

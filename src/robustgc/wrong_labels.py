@@ -4,7 +4,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from robustgc.audit import LabelIssues
+from robustgc.audit.issues import LabelIssues
 from robustgc.estimators import RobustGC
 
 

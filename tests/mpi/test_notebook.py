@@ -7,10 +7,10 @@ import scipy.sparse as sp
 from graphs import path
 from models_to_save import blobs
 from robustgc import RobustGC
+from robustgc.audit.task import Model
 from robustgc.linalg.ladder import Options
 from robustgc.linalg.solution import NotConvexError
 from robustgc.mpi import notebook
-from robustgc.task import Model
 from robustgc.transduction.labels import encode
 
 FREE = Model(None, None, False)

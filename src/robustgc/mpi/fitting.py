@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.audit import ComponentIssues, LabelIssues, component_issues, label_issues
+from robustgc.audit.issues import ComponentIssues, LabelIssues, component_issues, label_issues
+from robustgc.audit.task import Piece, Task
 from robustgc.choice.asked import Model
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array, warn_of_faint_links
@@ -24,7 +25,6 @@ from robustgc.mpi.share import Share
 from robustgc.mpi.small import answer_apart
 from robustgc.mpi.spread_graph import Arrays, Keeper, SpreadGraph, made
 from robustgc.mpi.world import library, slepc, together, total
-from robustgc.task import Piece, Task
 from robustgc.transduction.answer import (
     DECIDED,
     ISOLATED,

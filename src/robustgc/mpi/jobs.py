@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc.audit import LabelIssues
+from robustgc.audit.issues import LabelIssues
 from robustgc.choice.asked import Model
 from robustgc.graph.csr import CSR
 from robustgc.graph.weights import Array, Weights

@@ -3,9 +3,9 @@
 import tempfile
 from pathlib import Path
 
+from robustgc.audit.kept import Kept
 from robustgc.choice.asked import Model
 from robustgc.graph.weights import Array, Operator, Weights
-from robustgc.kept import Kept
 from robustgc.linalg.ladder import Options
 from robustgc.mpi.jobs import read_answers, write_job
 from robustgc.mpi.launching import run_ranks

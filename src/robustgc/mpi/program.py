@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robustgc._ranked import rank_by_mpiexec
+from robustgc.audit.kept import Kept
 from robustgc.choice.asked import Model
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Weights
-from robustgc.kept import Kept
 from robustgc.linalg.ladder import Options
 from robustgc.mpi.files import check_equal
 from robustgc.mpi.fitting import Fitted, fit_codes

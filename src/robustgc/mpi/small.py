@@ -8,13 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc.audit import ComponentIssues, component_issues
+from robustgc.audit.issues import ComponentIssues, component_issues
+from robustgc.audit.task import Piece
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.ladder import Attempt
 from robustgc.mpi.routing import owners, send
 from robustgc.mpi.world import together
-from robustgc.task import Piece
 from robustgc.transduction.answer import ROUNDING, Certificate, answered
 
 if TYPE_CHECKING:

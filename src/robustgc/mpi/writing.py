@@ -15,7 +15,7 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from robustgc.audit import LabelIssues
+from robustgc.audit.issues import LabelIssues
 from robustgc.choice.likelihood import TYPICAL_SHARE
 from robustgc.io.frames import arrow
 from robustgc.io.opening import InputError, check_target, replacing

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.audit import LabelIssues
+from robustgc.audit.issues import LabelIssues
 from robustgc.graph.quoting import quoted
 from robustgc.saving.checks import Checked
 from robustgc.transduction.answer import (

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from robustgc.affinity.features import Standardisation, check_metric
 from robustgc.affinity.kinds import Affinity, Gaussian, Nearest, Precomputed
-from robustgc.audit import LabelIssues
+from robustgc.audit.issues import LabelIssues
+from robustgc.audit.kept import Kept
 from robustgc.estimators import RobustGC
 from robustgc.graph.csr import CSR
 from robustgc.graph.quoting import quoted, short
 from robustgc.graph.structure import check_rows
 from robustgc.graph.weights import check_weights
-from robustgc.kept import Kept
 from robustgc.saving.answers import ROUNDING, check_answer, check_issues, in_share
 from robustgc.saving.checks import Checked
 from robustgc.saving.state import KINDS

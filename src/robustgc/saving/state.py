@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from robustgc.affinity.kinds import Gaussian, Nearest, Precomputed
-from robustgc.audit import LabelIssues
+from robustgc.audit.issues import LabelIssues
 from robustgc.estimators import RobustGC
 from robustgc.graph.csr import CSR
 from robustgc.graph.quoting import quoted

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.audit import LabelIssues, component_issues, label_issues
+from robustgc.audit.issues import LabelIssues, component_issues, label_issues
 from robustgc.choice.asked import Model
 from robustgc.choice.fit import ComponentFit, fit_component, weigh
 from robustgc.choice.problem import Problem

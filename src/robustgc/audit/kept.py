@@ -6,9 +6,9 @@ It was loaded, or its nodes are spread over processes: the report of wrong label
 from collections.abc import Callable
 from typing import Any
 
-from robustgc.audit import LabelIssues
+from robustgc.audit.issues import LabelIssues
+from robustgc.audit.task import Task
 from robustgc.linalg.ladder import Options
-from robustgc.task import Task
 
 LOADED = (
     "This model was loaded: a saved model holds its answers, not the modes of the graph that "

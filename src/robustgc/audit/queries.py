@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.audit.task import Piece, Task
 from robustgc.choice.problem import sqrt_degree
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.lifted import spreads
-from robustgc.task import Piece, Task
 from robustgc.transduction.answer import Transduction
 
 _MODES = 6  # for every class, at most: a graph that was decomposed has as many as nodes

@@ -1,0 +1,1 @@
+"""Find the labels that are probably wrong, and the nodes worth labelling next."""
