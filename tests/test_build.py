@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from robustgc import CSR, buckets, build_csr
-from robustgc.build import index_type
+from robustgc import CSR, build_csr
+from robustgc.io import buckets
+from robustgc.io.build import index_type
 
 ONE, TWO = np.array([0, 1]), np.array([1, 2])
 TINY = 4096  # so small that buckets are cut again and again

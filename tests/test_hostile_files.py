@@ -322,7 +322,7 @@ def test_reading_names_takes_little_more_than_the_graph(tmp_path):
     code = """
 import sys
 from pathlib import Path
-import robustgc._rows  # what is compiled: small files do without
+import robustgc.io._rows  # what is compiled: small files do without
 from robustgc.io.graph_files import read_graph
 peak = lambda: int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) * 1024
 small = Path(sys.argv[1]).with_name("small.csv")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from robustgc import _rows
 from robustgc.graph import _kernels, _plain
+from robustgc.io import _rows
 
 N = 40
 

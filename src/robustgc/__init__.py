@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from robustgc.audit.issues import LabelIssue, LabelIssues
     from robustgc.baselines import BelkinGC, ZhouGC
-    from robustgc.build import build_csr
     from robustgc.estimators import RobustGC
     from robustgc.graph.alerts import ResidualWarning
     from robustgc.graph.csr import CSR
     from robustgc.graph.graph import Graph
+    from robustgc.io.build import build_csr
     from robustgc.linalg.cost import Estimate, estimate
     from robustgc.linalg.ladder import lambda_1
     from robustgc.linalg.solution import NotConvergedError, NotConvexError, Solution
@@ -81,11 +81,11 @@ __all__ = [
 _HOMES = {
     "audit.issues": ["LabelIssue", "LabelIssues"],
     "baselines": ["BelkinGC", "ZhouGC"],
-    "build": ["build_csr"],
     "estimators": ["RobustGC"],
     "graph.alerts": ["ResidualWarning"],
     "graph.csr": ["CSR"],
     "graph.graph": ["Graph"],
+    "io.build": ["build_csr"],
     "linalg.cost": ["Estimate", "estimate"],
     "linalg.ladder": ["lambda_1"],
     "linalg.solution": ["NotConvergedError", "NotConvexError", "Solution"],

@@ -2,7 +2,7 @@
 
 A rank's rows are counted from its first one, and in `post` and `put` the columns are so too: the
 entry of a neighbour is twice that number, which may be negative, plus 1 where the edge was given
-from there. `robustgc._rows` merges such rows as it does whole matrices.
+from there. `robustgc.io._rows` merges such rows as it does whole matrices.
 """
 
 from typing import Any

@@ -1,1 +1,1 @@
-"""Files and objects of others, in and out: graphs, labels, points, predictions."""
+"""Read graphs, points and labels of many formats, and write tables of answers."""

@@ -115,7 +115,7 @@ def _rows(
 
 def _loops(entries: int) -> Any:
     """Return the loops over rows, compiled where there are many entries."""
-    return threads.loops("_rows" if entries > _FEW else "graph._plain")
+    return threads.loops("io._rows" if entries > _FEW else "graph._plain")
 
 
 def _thinned(

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.build import index_type
 from robustgc.graph import threads
 from robustgc.graph.csr import CSR
+from robustgc.io.build import index_type
 from robustgc.io.graph_files import folder_names
 from robustgc.io.opening import InputError
 from robustgc.mpi import memory

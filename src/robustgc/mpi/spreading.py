@@ -25,7 +25,7 @@ class Ends(NamedTuple):
     def counts(self, names: int) -> NDArray[np.int64]:
         """Count the entries of every name's row: two of an edge, one of a self-loop."""
         out = np.zeros(names, dtype=np.int64)
-        threads.loops("_rows").count(self.sources, self.targets, out)
+        threads.loops("io._rows").count(self.sources, self.targets, out)
         return out
 
 

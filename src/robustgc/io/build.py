@@ -1,6 +1,6 @@
 """Build a graph folder from edges that do not fit in memory.
 
-The edges go to one file, which `robustgc.buckets` sorts by row and column piece by piece; the
+The edges go to one file, which `robustgc.io.buckets` sorts by row and column piece by piece; the
 pieces are appended to the result.
 """
 
@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.buckets import HALF, LOW, Bucket, Sorter, Words
-from robustgc.edges import LIMIT, Chunk, read
 from robustgc.graph import threads
 from robustgc.graph.atomic import new_folder
 from robustgc.graph.csr import CSR, write_manifest
 from robustgc.graph.quoting import quoted
+from robustgc.io.buckets import HALF, LOW, Bucket, Sorter, Words
+from robustgc.io.edges import LIMIT, Chunk, read
 
 SMALLEST = 4096  # bytes of buffer
 
