@@ -15,7 +15,7 @@ from robustgc.cli import app
 from robustgc.io.opening import InputError
 from robustgc.io.point_files import named_points, read_points
 from robustgc.result import load
-from robustgc.saving.files import digest
+from robustgc.storage.files import digest
 
 COLUMNS = ["height", "width", "depth"]
 

@@ -11,8 +11,8 @@ import pytest
 
 from models_to_save import MODELS, islands
 from robustgc import RobustGC
-from robustgc.saving.files import digest
 from robustgc.saving.model import load, save
+from robustgc.storage.files import digest
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from models_to_save import MODELS, islands
 from robustgc import RobustGC
 from robustgc.choice.candidates import Candidate
 from robustgc.saving.model import load, save
-from robustgc.saving.values import decoded_record
+from robustgc.storage.values import decoded_record
 from test_saved_damage import forged, refused
 
 
@@ -214,7 +214,7 @@ def test_arrays_of_either_byte_order_are_read(model):
 
 
 def test_headers_as_numpy_writes_them_are_read():
-    from robustgc.saving.files import _check_header
+    from robustgc.storage.files import _check_header
 
     for values in [np.zeros(()), np.zeros(3), np.zeros((2, 3), order="F"), np.zeros((0, 4), ">i4"),
                    np.zeros((1, 2, 3), bool), np.zeros(7, np.uint8)]:  # fmt: skip

@@ -12,8 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from robustgc import CSR, RobustGC, load
-from robustgc.saving.files import digest
 from robustgc.saving.model import save
+from robustgc.storage.files import digest
 from tests.fuzz import answers, mutate
 from tests.fuzz.draw import chance, pick
 from tests.fuzz.verdict import BrokenError

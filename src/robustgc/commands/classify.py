@@ -112,7 +112,7 @@ def check_targets(
     """Refuse, before the work, what could not be written after it."""
     from robustgc.io.opening import check_target
     from robustgc.io.writing import check_table
-    from robustgc.saving.files import place
+    from robustgc.storage.files import place
 
     check_places(output, report, save)
     if output is not None:

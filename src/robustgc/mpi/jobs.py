@@ -18,7 +18,7 @@ from robustgc.mpi.fitting import Fitted
 from robustgc.mpi.world import together
 from robustgc.saving.reading import Reading
 from robustgc.saving.state import constant_arrays, encoded_certificates, issue_arrays
-from robustgc.saving.values import array, encoded
+from robustgc.storage.values import array, encoded
 from robustgc.transduction.answer import Transduction
 from robustgc.transduction.labels import Labels
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robustgc.estimators import RobustGC
-from robustgc.saving.files import place, read, write
 from robustgc.saving.reading import Reading
 from robustgc.saving.state import state
+from robustgc.storage.files import place, read, write
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from robustgc.graph.csr import CSR
 from robustgc.graph.quoting import quoted, short
 from robustgc.graph.structure import check_rows
 from robustgc.graph.weights import check_weights
-from robustgc.saving.answers import ROUNDING, check_answer, check_issues, in_share
-from robustgc.saving.checks import Checked
 from robustgc.saving.state import KINDS
-from robustgc.saving.values import array, decoded, decoded_record
+from robustgc.storage.answers import ROUNDING, check_answer, check_issues, in_share
+from robustgc.storage.checks import Checked
+from robustgc.storage.values import array, decoded, decoded_record
 from robustgc.transduction.answer import Certificate, Transduction
 from robustgc.transduction.labels import Labels
 

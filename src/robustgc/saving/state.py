@@ -14,7 +14,7 @@ from robustgc.graph.csr import CSR
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
 from robustgc.linalg.solution import NotConvergedError
-from robustgc.saving.values import encoded, encoded_record
+from robustgc.storage.values import encoded, encoded_record
 from robustgc.transduction.answer import Certificate
 
 Arrays = dict[str, NDArray[Any]]

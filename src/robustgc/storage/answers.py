@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from robustgc.audit.issues import LabelIssues
 from robustgc.graph.quoting import quoted
-from robustgc.saving.checks import Checked
+from robustgc.storage.checks import Checked
 from robustgc.transduction.answer import (
     DECIDED,
     ISOLATED,

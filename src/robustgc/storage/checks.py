@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph.quoting import short
-from robustgc.saving.files import MANIFEST
-from robustgc.saving.values import decoded
+from robustgc.storage.files import MANIFEST
+from robustgc.storage.values import decoded
 
 
 class Checked:

@@ -1,0 +1,1 @@
+"""Store models as plain arrays and JSON in a folder or zip file, without pickle."""
