@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import graphs
 from robustgc import BelkinGC, Graph, ZhouGC, belkin, eigenpairs, zhou
-from robustgc.baseline_selection import GAMMAS, choose_gamma, choose_n_vectors
+from robustgc.estimators.tuning import GAMMAS, choose_gamma, choose_n_vectors
 from robustgc.graph.graph import SMALL
 from robustgc.models import resolvents
 from robustgc.models import unseen as unseen_module

@@ -7,12 +7,12 @@ import scipy.sparse as sp
 import graphs
 from robustgc import Graph, RobustGC
 from robustgc.audit import task
+from robustgc.estimators.saving.model import load, save
 from robustgc.linalg import bounded, cycles, multigrid, refined
 from robustgc.linalg.deflated import Complement
 from robustgc.linalg.ladder import Options
 from robustgc.linalg.lifted import WORST, Filters
 from robustgc.linalg.solution import NotConvergedError
-from robustgc.saving.model import load, save
 from solving import relative
 from test_hard_graphs import wheel
 

@@ -9,8 +9,8 @@ import pytest
 from models_to_save import MODELS, same
 from robustgc import RobustGC
 from robustgc.audit.kept import Kept
+from robustgc.estimators.saving.model import load, save
 from robustgc.graph.weights import Operator
-from robustgc.saving.model import load, save
 from test_saved_damage import forged, refused
 
 

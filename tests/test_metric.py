@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from robustgc import BelkinGC, HarmonicGC, PoissonGC, RobustGC, ZhouGC
-from robustgc.saving.model import load as load_model
-from robustgc.saving.model import save
+from robustgc.estimators.saving.model import load as load_model
+from robustgc.estimators.saving.model import save
 
 ESTIMATORS = (RobustGC, ZhouGC, BelkinGC, HarmonicGC, PoissonGC)
 

@@ -19,9 +19,9 @@ from typer.testing import CliRunner
 
 from robustgc import CSR, classify, load
 from robustgc.cli import app
+from robustgc.estimators.saving.model import save
 from robustgc.graph import atomic, leftovers
 from robustgc.graph.atomic import new_file, new_folder, scratch_folder, together
-from robustgc.saving.model import save
 
 BIG = 2**53  # the next whole number is no float
 

@@ -11,7 +11,7 @@ import pytest
 
 from models_to_save import MODELS, islands
 from robustgc import RobustGC
-from robustgc.saving.model import load, save
+from robustgc.estimators.saving.model import load, save
 from robustgc.storage.files import digest
 
 

@@ -9,7 +9,7 @@ import pytest
 from models_to_save import MODELS, islands
 from robustgc import RobustGC
 from robustgc.choice.candidates import Candidate
-from robustgc.saving.model import load, save
+from robustgc.estimators.saving.model import load, save
 from robustgc.storage.values import decoded_record
 from test_saved_damage import forged, refused
 

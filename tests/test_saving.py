@@ -16,8 +16,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from models_to_save import MODELS, blobs, islands, same
 from robustgc import NotConvergedError, RobustGC, ZhouGC
+from robustgc.estimators.saving.model import load, save
 from robustgc.graph import atomic
-from robustgc.saving.model import load, save
 from robustgc.storage import files as saved_files
 from robustgc.storage.values import decoded, encoded
 from samples import CLIQUES, Y_CLIQUES

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from robustgc.audit.issues import LabelIssue, LabelIssues
-    from robustgc.baselines import BelkinGC, ZhouGC
-    from robustgc.estimators import RobustGC
+    from robustgc.estimators.baselines import BelkinGC, ZhouGC
+    from robustgc.estimators.parameter_free import HarmonicGC, PoissonGC
+    from robustgc.estimators.robust import RobustGC
+    from robustgc.estimators.wrong_labels import find_label_issues
     from robustgc.graph.alerts import ResidualWarning
     from robustgc.graph.csr import CSR
     from robustgc.graph.graph import Graph
@@ -33,9 +35,7 @@ if TYPE_CHECKING:
         zhou_path,
     )
     from robustgc.models.selection import leave_one_out
-    from robustgc.parameter_free import HarmonicGC, PoissonGC
     from robustgc.result import Result, classify, load
-    from robustgc.wrong_labels import find_label_issues
 
 __version__ = "0.1.0"
 
@@ -80,8 +80,10 @@ __all__ = [
 # Where each name is, as above: a type checker needs the imports, and they would all run at once.
 _HOMES = {
     "audit.issues": ["LabelIssue", "LabelIssues"],
-    "baselines": ["BelkinGC", "ZhouGC"],
-    "estimators": ["RobustGC"],
+    "estimators.baselines": ["BelkinGC", "ZhouGC"],
+    "estimators.parameter_free": ["HarmonicGC", "PoissonGC"],
+    "estimators.robust": ["RobustGC"],
+    "estimators.wrong_labels": ["find_label_issues"],
     "graph.alerts": ["ResidualWarning"],
     "graph.csr": ["CSR"],
     "graph.graph": ["Graph"],
@@ -95,9 +97,7 @@ _HOMES = {
     "models.kernel": ["node_kernel"],
     "models.paper": ["belkin", "condition_bound", "robust", "robust_path", "zhou", "zhou_path"],
     "models.selection": ["leave_one_out"],
-    "parameter_free": ["HarmonicGC", "PoissonGC"],
     "result": ["Result", "classify", "load"],
-    "wrong_labels": ["find_label_issues"],
 }
 
 

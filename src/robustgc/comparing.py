@@ -11,6 +11,7 @@ import numpy as np
 
 from robustgc.affinity import kinds as affinities
 from robustgc.affinity.features import check_metric, unit_rows
+from robustgc.estimators.point_fits import points_of, standardisation
 from robustgc.experiments.own import (
     MODELS,
     SPREADING,
@@ -32,7 +33,6 @@ from robustgc.io.objects import named_graph
 from robustgc.io.opening import InputError, replacing
 from robustgc.io.point_columns import NamedPoints
 from robustgc.io.writing import write_table
-from robustgc.point_fits import points_of, standardisation
 from robustgc.report.compare_page import FILES, Sheet, render, summary
 from robustgc.reporting import installed
 from robustgc.transduction.labels import encode

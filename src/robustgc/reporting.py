@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from robustgc.audit.issues import LabelIssues
 from robustgc.audit.kept import Kept
-from robustgc.estimators import RobustGC
+from robustgc.estimators.robust import RobustGC
 from robustgc.io.named import edge_count
 from robustgc.layout import Drawing, layout
 from robustgc.report.findings import Findings, Histogram, Picture, Suspect

@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.audit.issues import LabelIssues
-from robustgc.estimators import RobustGC
+from robustgc.estimators.point_fits import fit_points, in_order, points_of, scaling_notes
+from robustgc.estimators.robust import RobustGC
+from robustgc.estimators.saving.model import load as load_model
+from robustgc.estimators.saving.model import save
 from robustgc.io import frames, writing
 from robustgc.io.dialect import Dialect
 from robustgc.io.graph_files import read_graph
@@ -21,9 +24,6 @@ from robustgc.io.named import NamedGraph, by_number
 from robustgc.io.objects import as_names, named_graph
 from robustgc.io.opening import InputError, replacing
 from robustgc.io.point_columns import NamedPoints
-from robustgc.point_fits import fit_points, in_order, points_of, scaling_notes
-from robustgc.saving.model import load as load_model
-from robustgc.saving.model import save
 from robustgc.transduction.changes import pairs_of
 from robustgc.transduction.columns import (
     answer_columns,

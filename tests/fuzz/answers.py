@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from robustgc import CSR, BelkinGC, ResidualWarning, RobustGC
+from robustgc.estimators.saving.model import load, save
 from robustgc.graph.graph import SMALL
 from robustgc.linalg.lifted import WORST
-from robustgc.saving.model import load, save
 from robustgc.transduction.answer import DECIDED, ISOLATED, NO_LABEL, ONE_CLASS, TIE
 from robustgc.transduction.landmarks import EXTENDED, OUT_OF_REACH
 from tests import oracles

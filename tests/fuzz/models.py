@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from robustgc import CSR, RobustGC, load
-from robustgc.saving.model import save
+from robustgc.estimators.saving.model import save
 from robustgc.storage.files import digest
 from tests.fuzz import answers, mutate
 from tests.fuzz.draw import chance, pick

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.semi_supervised import LabelSpreading
 
-from robustgc.baselines import BelkinGC, ZhouGC
 from robustgc.datasets import Dataset, load_polblogs
-from robustgc.estimators import RobustGC
+from robustgc.estimators.baselines import BelkinGC, ZhouGC
+from robustgc.estimators.robust import RobustGC
 from robustgc.transduction.labels import draw, flip
 
 

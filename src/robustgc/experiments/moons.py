@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from robustgc import datasets
-from robustgc.estimators import RobustGC
+from robustgc.estimators.robust import RobustGC
 from robustgc.experiments.records import Record, write_csv
 
 SIGMAS = (0.15, 0.3, 0.6, 1.2)

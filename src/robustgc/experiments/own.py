@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.semi_supervised import LabelSpreading
 
-from robustgc.baselines import BelkinGC, ZhouGC
-from robustgc.estimators import RobustGC
+from robustgc.estimators.baselines import BelkinGC, ZhouGC
+from robustgc.estimators.parameter_free import HarmonicGC, PoissonGC
+from robustgc.estimators.robust import RobustGC
 from robustgc.experiments.records import generator
 from robustgc.experiments.stats import ranks
-from robustgc.parameter_free import HarmonicGC, PoissonGC
 from robustgc.transduction.labels import flip
 
 Codes = NDArray[np.int64]

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from robustgc.audit.issues import LabelIssues
 from robustgc.choice.asked import Model
+from robustgc.estimators.saving.reading import Reading
+from robustgc.estimators.saving.state import constant_arrays, encoded_certificates, issue_arrays
 from robustgc.graph.csr import CSR
 from robustgc.graph.weights import Array, Weights
 from robustgc.linalg.ladder import Options
 from robustgc.mpi.fitting import Fitted
 from robustgc.mpi.world import together
-from robustgc.saving.reading import Reading
-from robustgc.saving.state import constant_arrays, encoded_certificates, issue_arrays
 from robustgc.storage.values import array, encoded
 from robustgc.transduction.answer import Transduction
 from robustgc.transduction.labels import Labels

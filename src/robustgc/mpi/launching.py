@@ -7,7 +7,7 @@ import sys
 from collections import deque
 from pathlib import Path
 
-from robustgc._ranked import rank_by_mpiexec
+from robustgc.estimators._ranked import rank_by_mpiexec
 from robustgc.graph import threads
 from robustgc.mpi.failures import died, raise_errors
 from robustgc.mpi.world import MissingMPIError

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robustgc._ranked import rank_by_mpiexec
 from robustgc.audit.kept import Kept
 from robustgc.choice.asked import Model
+from robustgc.estimators._ranked import rank_by_mpiexec
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Weights
 from robustgc.linalg.ladder import Options

@@ -12,12 +12,12 @@ from robustgc.affinity.features import Standardisation, check_metric
 from robustgc.affinity.kinds import Affinity, Gaussian, Nearest, Precomputed
 from robustgc.audit.issues import LabelIssues
 from robustgc.audit.kept import Kept
-from robustgc.estimators import RobustGC
+from robustgc.estimators.robust import RobustGC
+from robustgc.estimators.saving.state import KINDS
 from robustgc.graph.csr import CSR
 from robustgc.graph.quoting import quoted, short
 from robustgc.graph.structure import check_rows
 from robustgc.graph.weights import check_weights
-from robustgc.saving.state import KINDS
 from robustgc.storage.answers import ROUNDING, check_answer, check_issues, in_share
 from robustgc.storage.checks import Checked
 from robustgc.storage.values import array, decoded, decoded_record

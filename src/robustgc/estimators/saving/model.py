@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robustgc.estimators import RobustGC
-from robustgc.saving.reading import Reading
-from robustgc.saving.state import state
+from robustgc.estimators.robust import RobustGC
+from robustgc.estimators.saving.reading import Reading
+from robustgc.estimators.saving.state import state
 from robustgc.storage.files import place, read, write
 
 
@@ -71,7 +71,7 @@ def save(
     --------
     >>> import tempfile
     >>> from robustgc import RobustGC
-    >>> from robustgc.saving.model import load, save
+    >>> from robustgc.estimators.saving.model import load, save
     >>> W = [[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]]
     >>> clf = RobustGC(affinity="precomputed").fit(W, ["a", "", "", "b"])
     >>> with tempfile.TemporaryDirectory() as folder:

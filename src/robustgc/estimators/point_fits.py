@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.affinity.features import SCALINGS, Standardisation, matched
-from robustgc.estimators import RobustGC
+from robustgc.estimators.robust import RobustGC
 from robustgc.graph.alerts import warn
 from robustgc.graph.quoting import listed, quoted
 from robustgc.io.label_files import LabelTable

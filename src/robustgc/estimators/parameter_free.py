@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from robustgc._classifier import GraphClassifier
-from robustgc._docs import documented
+from robustgc.estimators._classifier import GraphClassifier
+from robustgc.estimators._docs import documented
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.solution import Solution

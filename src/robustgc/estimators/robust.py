@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from robustgc._classifier import GraphClassifier, unchanged_by_failure
-from robustgc._docs import documented
-from robustgc._ranked import RankedClassifier, check_engine
 from robustgc.audit.issues import LabelIssues
 from robustgc.audit.queries import queries
 from robustgc.audit.task import Task
 from robustgc.choice.asked import Model, checked_model
 from robustgc.choice.likelihood import TYPICAL_SHARE
+from robustgc.estimators._classifier import GraphClassifier, unchanged_by_failure
+from robustgc.estimators._docs import documented
+from robustgc.estimators._ranked import RankedClassifier, check_engine
 from robustgc.graph.graph import Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Weights

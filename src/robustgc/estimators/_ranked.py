@@ -12,8 +12,8 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from robustgc._classifier import GraphClassifier
 from robustgc.choice.asked import Model
+from robustgc.estimators._classifier import GraphClassifier
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Weights
 from robustgc.linalg.ladder import Options

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from robustgc.affinity.kinds import Gaussian, Nearest, Precomputed
 from robustgc.audit.issues import LabelIssues
-from robustgc.estimators import RobustGC
+from robustgc.estimators.robust import RobustGC
 from robustgc.graph.csr import CSR
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array

@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc._classifier import GraphClassifier
-from robustgc._docs import documented
-from robustgc.baseline_selection import Candidate, choose_gamma, choose_n_vectors, pieces
+from robustgc.estimators._classifier import GraphClassifier
+from robustgc.estimators._docs import documented
+from robustgc.estimators.tuning import Candidate, choose_gamma, choose_n_vectors, pieces
 from robustgc.graph.graph import KINDS, Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Weights

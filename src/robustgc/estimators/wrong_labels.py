@@ -5,7 +5,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from robustgc.audit.issues import LabelIssues
-from robustgc.estimators import RobustGC
+from robustgc.estimators.robust import RobustGC
 
 
 def find_label_issues(W: Any, y: ArrayLike, **options: Any) -> LabelIssues:

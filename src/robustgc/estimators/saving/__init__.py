@@ -1,0 +1,1 @@
+"""Save a fitted RobustGC to a folder or zip file, and load it again."""

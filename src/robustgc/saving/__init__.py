@@ -1,1 +1,0 @@
-"""A fitted model in a folder or zip of plain arrays and one manifest, without pickle."""
