@@ -1,1 +1,1 @@
-"""More than one process: the same answers from rows of the graph that are spread over MPI ranks."""
+"""Fit one graph on many processes, each of which holds some of its rows."""

@@ -70,7 +70,7 @@ def _check_layout(starts: list[tuple[int, int, int, bool]]) -> None:
 
 def _found(share: Share) -> Any:
     parts = threads.collect(
-        threads.loops("_spread").inspect,
+        threads.loops("mpi._spread").inspect,
         threads.even_entries(share.indptr, PARTS),
         share.indptr,
         share.indices,

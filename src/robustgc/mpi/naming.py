@@ -70,7 +70,7 @@ def number_names(comm: Any, names: Any, counts: NDArray[np.int64]) -> Numbered:
 
 def _owners(names: NDArray[np.int64], size: int) -> NDArray[np.int32]:
     out = np.empty(len(names), dtype=np.int32)
-    threads.loops("_spread").owners_of_numbers(names, size, out)
+    threads.loops("mpi._spread").owners_of_numbers(names, size, out)
     return out
 
 

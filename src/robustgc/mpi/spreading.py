@@ -85,13 +85,13 @@ def _rows(
         rows, _ = swap(comm, rows, counts)
         going, _ = swap(comm, going, counts)
         weights = None if weights is None else swap(comm, weights, counts)[0]
-        threads.loops("_spread").put(rows, going, weights, place, entries, values)
+        threads.loops("mpi._spread").put(rows, going, weights, place, entries, values)
     return indptr, entries, values
 
 
 def _posted(edges: Ends, nodes: Numbered, kind: Any, start: int) -> Any:
     """Return the entries of some edges, sorted by rank."""
-    loops, ranks = threads.loops("_spread"), len(nodes.first) - 1
+    loops, ranks = threads.loops("mpi._spread"), len(nodes.first) - 1
     a, b = (min(k, len(edges.sources)) for k in (start, start + EDGES))
     counts = np.zeros(ranks, dtype=np.int64)
     loops.tally(edges.sources, edges.targets, nodes.owner, counts, a, b)
