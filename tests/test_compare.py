@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 import chromium
 from robustgc.cli import app
-from robustgc.comparing import check_options, compare
+from robustgc.compare import own
+from robustgc.compare.comparing import check_options, compare
+from robustgc.compare.page import Sheet, render, summary
 from robustgc.datasets import two_blocks
-from robustgc.experiments import own
-from robustgc.report.compare_page import Sheet, render, summary
 
 RUN = CliRunner()
 GRAPH_MODELS = [name for name in own.MODELS if name != own.SPREADING]

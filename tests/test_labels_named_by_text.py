@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from robustgc import classify
 from robustgc.cli import app
-from robustgc.comparing import compare
+from robustgc.compare.comparing import compare
 from robustgc.io.opening import InputError
 
 KINDS = ["rose", "tulip"]

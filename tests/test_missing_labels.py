@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from robustgc import RobustGC, classify, load
 from robustgc.cli import app
-from robustgc.comparing import compare
+from robustgc.compare.comparing import compare
 from robustgc.io.errors import InputError
 from robustgc.transduction.labels import encode, recode
 from robustgc.transduction.missing import MARKERS, find_missing

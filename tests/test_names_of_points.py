@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from robustgc import classify
-from robustgc.comparing import compare
+from robustgc.compare.comparing import compare
 from robustgc.io.point_files import named_points
 
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from robustgc import classify
 from robustgc.cli import app
-from robustgc.comparing import compare
+from robustgc.compare.comparing import compare
 from robustgc.io.opening import InputError
 from robustgc.io.point_files import named_points, read_points
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from robustgc import BelkinGC, HarmonicGC, RobustGC, ZhouGC, classify
 from robustgc.affinity.features import Standardisation
 from robustgc.cli import app
-from robustgc.comparing import compare
+from robustgc.compare.comparing import compare
 from robustgc.io.opening import InputError
 from robustgc.result import load
 from test_saved_damage import forged

@@ -70,7 +70,7 @@ def _options(
     asked: Question, models: str | None, sizes: str, noise: str, repeats: int, seed: int
 ) -> dict[str, Any]:
     """Return the options of the comparison, or stop: the user has asked for what cannot be."""
-    from robustgc.comparing import check_options
+    from robustgc.compare.comparing import check_options
 
     found: dict[str, Any] = {
         "models": None if models is None else [m.strip() for m in models.split(",") if m.strip()],
@@ -98,8 +98,8 @@ def _numbers(option: str, text: str) -> list[float]:
 
 def _check_folder(out: Path) -> None:
     """Refuse, before the work, a folder that could not be written after it."""
+    from robustgc.compare.page import FILES
     from robustgc.io.opening import InputError, check_target
-    from robustgc.report.compare_page import FILES
 
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file; name a folder with --out.")
@@ -120,7 +120,7 @@ def _compared(asked: Question, options: dict[str, Any], quiet: bool) -> Any:
         TimeRemainingColumn,
     )
 
-    from robustgc.comparing import compare as run
+    from robustgc.compare.comparing import compare as run
 
     inputs, truth = shared.read(asked)
     if asked.points is not None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from robustgc.experiments.own import Cell
+from robustgc.compare.own import Cell
 from robustgc.experiments.stats import FEWEST
 from robustgc.report.audit_charts import plot, steps
 from robustgc.report.audit_style import N_COLOURS, STYLE
@@ -57,8 +57,8 @@ def render(sheet: Sheet) -> str:
 
     Examples
     --------
-    >>> from robustgc.experiments.own import Cell
-    >>> from robustgc.report.compare_page import Sheet, render
+    >>> from robustgc.compare.own import Cell
+    >>> from robustgc.compare.page import Sheet, render
     >>> cell = Cell("ZhouGC", 4, 10.0, 0, 0.9, 0.01, 1, 10, 0.1)
     >>> "90.0 ± 1.0" in render(Sheet("Mine", 40, 40, ("a", "b"), 10, 7, [cell]))
     True

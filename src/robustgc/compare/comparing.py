@@ -11,8 +11,7 @@ import numpy as np
 
 from robustgc.affinity import kinds as affinities
 from robustgc.affinity.features import check_metric, unit_rows
-from robustgc.estimators.point_fits import points_of, standardisation
-from robustgc.experiments.own import (
+from robustgc.compare.own import (
     MODELS,
     SPREADING,
     Cell,
@@ -23,6 +22,8 @@ from robustgc.experiments.own import (
     drawn,
     trial,
 )
+from robustgc.compare.page import FILES, Sheet, render, summary
+from robustgc.estimators.point_fits import points_of, standardisation
 from robustgc.graph.atomic import together
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import check_weights
@@ -33,7 +34,6 @@ from robustgc.io.objects import named_graph
 from robustgc.io.opening import InputError, replacing
 from robustgc.io.point_columns import NamedPoints
 from robustgc.io.writing import write_table
-from robustgc.report.compare_page import FILES, Sheet, render, summary
 from robustgc.reporting import installed
 from robustgc.transduction.labels import encode
 
@@ -169,7 +169,7 @@ def compare(
     Examples
     --------
     >>> import numpy as np
-    >>> from robustgc.comparing import compare
+    >>> from robustgc.compare.comparing import compare
     >>> W = np.kron(np.eye(2), np.ones((8, 8))) + 0.1
     >>> found = compare(W, ["a"] * 8 + ["b"] * 8, models=["ZhouGC"], noise=[0], repeats=2)
     >>> [(cell.labels, cell.accuracy_mean) for cell in found.cells]
