@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from robustgc.cli import app
-from robustgc.experiments import demo
+from robustgc.paper import demo
 
 RUN = CliRunner()
 

@@ -18,7 +18,7 @@ from robustgc.commands.info import info
 from robustgc.commands.predict import predict
 
 if TYPE_CHECKING:
-    from robustgc.experiments.reproduce import Options
+    from robustgc.paper.reproduce import Options
 
 app = typer.Typer(
     help="Labels for every node of a graph from a few labels, some of them wrong.",
@@ -69,7 +69,7 @@ def demo(
     """Classify 1222 political blogs from 12 labels, 3 of them wrong, by four methods."""
     from rich.table import Table
 
-    from robustgc.experiments.demo import Demo, run
+    from robustgc.paper.demo import Demo, run
 
     try:
         result: Demo = run(labels, wrong, seed)
@@ -134,10 +134,10 @@ def reproduce(
 
     A stopped run goes on where it was when it is started again.
     """
-    from robustgc.experiments import reproduce as paper
-    from robustgc.experiments.problems import DATASETS
-    from robustgc.experiments.records import write_csv
-    from robustgc.report import page, style
+    from robustgc.paper import page, style
+    from robustgc.paper import reproduce as paper
+    from robustgc.paper.problems import DATASETS
+    from robustgc.paper.records import write_csv
 
     if show_list:
         for name, title in paper.PARTS.items():
@@ -182,7 +182,7 @@ def _run(parts: list[str], options: "Options") -> None:
         TimeRemainingColumn,
     )
 
-    from robustgc.experiments import reproduce as paper
+    from robustgc.paper import reproduce as paper
 
     columns = (TextColumn("{task.description:12}"), BarColumn(), MofNCompleteColumn(),
                TimeRemainingColumn(elapsed_when_finished=True))  # fmt: skip

@@ -3,7 +3,7 @@ import csv
 import numpy as np
 import pytest
 
-from robustgc.experiments.records import Store, generator, name_of, run
+from robustgc.paper.records import Store, generator, name_of, run
 
 
 def trial(key):

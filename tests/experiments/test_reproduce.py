@@ -14,8 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from robustgc.cli import app
-from robustgc.experiments import claims, reproduce
-from robustgc.report.figures import FIGURES
+from robustgc.paper import claims, reproduce
+from robustgc.paper.figures import FIGURES
 
 RUN = CliRunner()
 

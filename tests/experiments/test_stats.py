@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from robustgc.experiments.stats import differs, ranks, standard_errors
+from robustgc.paper.stats import differs, ranks, standard_errors
 
 
 def around(mean, spread=0.1):

@@ -3,10 +3,10 @@ import pytest
 
 import oracles
 from robustgc import zhou
-from robustgc.experiments import table1
-from robustgc.experiments.models import ETAS, GAMMAS, MODELS, decisions, label
-from robustgc.experiments.problems import DATASETS, SIZES, n_labelled, problem
-from robustgc.experiments.records import read_csv
+from robustgc.paper import table1
+from robustgc.paper.models import ETAS, GAMMAS, MODELS, decisions, label
+from robustgc.paper.problems import DATASETS, SIZES, n_labelled, problem
+from robustgc.paper.records import read_csv
 
 
 def test_number_of_labels_is_the_papers():

@@ -14,8 +14,8 @@ from sklearn.semi_supervised import LabelSpreading
 from robustgc.estimators.baselines import BelkinGC, ZhouGC
 from robustgc.estimators.parameter_free import HarmonicGC, PoissonGC
 from robustgc.estimators.robust import RobustGC
-from robustgc.experiments.records import generator
-from robustgc.experiments.stats import ranks
+from robustgc.paper.records import generator
+from robustgc.paper.stats import ranks
 from robustgc.transduction.labels import flip
 
 Codes = NDArray[np.int64]

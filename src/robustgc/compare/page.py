@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from robustgc.compare.own import Cell
-from robustgc.experiments.stats import FEWEST
+from robustgc.paper.stats import FEWEST
 from robustgc.report.audit_charts import plot, steps
 from robustgc.report.audit_style import N_COLOURS, STYLE
 from robustgc.report.audit_tables import reproduce

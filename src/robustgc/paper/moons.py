@@ -6,7 +6,7 @@ import numpy as np
 
 from robustgc import datasets
 from robustgc.estimators.robust import RobustGC
-from robustgc.experiments.records import Record, write_csv
+from robustgc.paper.records import Record, write_csv
 
 SIGMAS = (0.15, 0.3, 0.6, 1.2)
 PER_CLASS, LABELLED = 50, 5

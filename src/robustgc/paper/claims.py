@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from robustgc.experiments.records import Record, read_csv, write_csv
+from robustgc.paper.records import Record, read_csv, write_csv
 
 Rows: TypeAlias = list[dict[str, str]]
 Tables: TypeAlias = dict[str, Rows]

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # The checks enter themselves into the list of claims.
-import robustgc.experiments.claims_section3
-import robustgc.experiments.claims_section4_accuracy
-import robustgc.experiments.claims_section4_noise  # noqa: F401
+import robustgc.paper.claims_section3
+import robustgc.paper.claims_section4_accuracy
+import robustgc.paper.claims_section4_noise  # noqa: F401
 from robustgc.datasets import DataNotFoundError, fetch_usps
-from robustgc.experiments import (
+from robustgc.paper import (
     chain,
     claims,
     conditioning,
@@ -20,8 +20,8 @@ from robustgc.experiments import (
     outofsample,
     table1,
 )
-from robustgc.experiments.problems import DATASETS
-from robustgc.experiments.records import Record, read_csv, write_csv
+from robustgc.paper.problems import DATASETS
+from robustgc.paper.records import Record, read_csv, write_csv
 
 PARTS = {
     "losses": "Figure: squared and concave error",

@@ -5,8 +5,8 @@ from html import escape
 from pathlib import Path
 
 from robustgc.graph.atomic import new_file
-from robustgc.report.figures import draw
-from robustgc.report.style import MODELS, read
+from robustgc.paper.figures import draw
+from robustgc.paper.style import MODELS, read
 
 CAPTIONS = {
     "losses": "Squared error (SE) and the concave error (CE) of RobustGC, for a positive and for "

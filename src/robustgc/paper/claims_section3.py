@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from robustgc.experiments.chain import EXAMPLES, FLIPPED
-from robustgc.experiments.claims import Tables, Verdict, claim, mean, select
+from robustgc.paper.chain import EXAMPLES, FLIPPED
+from robustgc.paper.claims import Tables, Verdict, claim, mean, select
 
 FIRST, SECOND = EXAMPLES
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from robustgc.report.style import CLASS, COLOUR, LINE, MARKER, MODELS, figure, flat, legend, read
+from robustgc.paper.style import CLASS, COLOUR, LINE, MARKER, MODELS, figure, flat, legend, read
 
 Rows = list[dict[str, str]]
 

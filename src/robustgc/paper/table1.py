@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from robustgc.experiments.models import MODELS, accuracies, label
-from robustgc.experiments.problems import DRAWN, DRAWS, PERCENTS, n_labelled, problem
-from robustgc.experiments.records import Key, Record, Store, generator, read_csv, run, write_csv
-from robustgc.experiments.stats import ranks, standard_errors
 from robustgc.graph.weights import Array
+from robustgc.paper.models import MODELS, accuracies, label
+from robustgc.paper.problems import DRAWN, DRAWS, PERCENTS, n_labelled, problem
+from robustgc.paper.records import Key, Record, Store, generator, read_csv, run, write_csv
+from robustgc.paper.stats import ranks, standard_errors
 
 
 def keys(datasets: Sequence[str], repeats: int, seed: int) -> Iterator[Key]:
@@ -93,7 +93,7 @@ def _best(accuracies: dict[float, list[float]]) -> float:
 
 def published() -> list[dict[str, str]]:
     """Return the cells of the paper's own table."""
-    with resources.as_file(resources.files("robustgc.experiments") / "data/table1.csv") as path:
+    with resources.as_file(resources.files("robustgc.paper") / "data/table1.csv") as path:
         return read_csv(path)
 
 

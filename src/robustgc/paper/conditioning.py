@@ -6,10 +6,10 @@ import numpy as np
 
 from robustgc import datasets
 from robustgc.affinity.kinds import Gaussian
-from robustgc.experiments.records import Record, write_csv
 from robustgc.graph.graph import Graph
 from robustgc.linalg.spectrum import full_spectrum
 from robustgc.models.paper import condition_bound
+from robustgc.paper.records import Record, write_csv
 
 ETAS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 

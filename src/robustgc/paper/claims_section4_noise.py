@@ -1,7 +1,7 @@
 """Claims of section 4.1: label noise."""
 
-from robustgc.experiments.claims import Tables, Verdict, claim, mean
-from robustgc.experiments.noise import LABELS, NOISE
+from robustgc.paper.claims import Tables, Verdict, claim, mean
+from robustgc.paper.noise import LABELS, NOISE
 
 
 def _noise(tables: Tables, connectivity: str, model: str, column: str = "accuracy_mean") -> dict[

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robustgc.experiments.records import Record, write_csv
+from robustgc.paper.records import Record, write_csv
 
 
 def compute(folder: Path) -> None:

@@ -12,9 +12,9 @@ import numpy as np
 
 from robustgc.affinity.kinds import Gaussian, Nearest
 from robustgc.datasets import fetch_usps, load_karate, load_polblogs, load_polbooks, three_blocks
-from robustgc.experiments.models import signs
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
+from robustgc.paper.models import signs
 
 DATASETS = ("digits49-s", "digits49-w", "karate", "polblogs", "polbooks", "synth")
 DRAWN = ("digits49-s", "digits49-w", "synth")  # depend on a subset or draw the paper did not name

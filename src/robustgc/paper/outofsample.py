@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 
 from robustgc.affinity.kinds import Gaussian
-from robustgc.experiments.problems import digits
-from robustgc.experiments.records import Key, Record, Store, generator, run, write_csv
-from robustgc.experiments.stats import differs
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.ladder import lambda_1
 from robustgc.models.extension import extend
 from robustgc.models.paper import robust
+from robustgc.paper.problems import digits
+from robustgc.paper.records import Key, Record, Store, generator, run, write_csv
+from robustgc.paper.stats import differs
 
 SIZES = (20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 250, 300, 350, 400, 500, 600, 700, 800,
          900, 1000)  # fmt: skip

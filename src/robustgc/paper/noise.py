@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from robustgc.datasets import two_blocks
-from robustgc.experiments.models import MODELS, accuracies, label, signs
-from robustgc.experiments.records import Key, Record, Store, generator, run, write_csv
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
+from robustgc.paper.models import MODELS, accuracies, label, signs
+from robustgc.paper.records import Key, Record, Store, generator, run, write_csv
 
 CONNECTIVITY = {"low": 0.3, "high": 0.5}
 LABELS = (10, 20, 30, 40, 50)

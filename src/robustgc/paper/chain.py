@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 
 from robustgc.datasets import chain
-from robustgc.experiments.records import Record, write_csv
 from robustgc.graph.graph import Graph
 from robustgc.linalg.ladder import lambda_1
 from robustgc.models.paper import belkin, robust, zhou
+from robustgc.paper.records import Record, write_csv
 
 # node: label. In the second example node 13 has the wrong sign.
 EXAMPLES = {

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robustgc.experiments.claims import NotEnoughError, Tables, Verdict, claim, mean, select
-from robustgc.experiments.problems import DATASETS, DRAWN, DRAWS, PERCENTS
-from robustgc.experiments.stats import FEWEST
+from robustgc.paper.claims import NotEnoughError, Tables, Verdict, claim, mean, select
+from robustgc.paper.problems import DATASETS, DRAWN, DRAWS, PERCENTS
+from robustgc.paper.stats import FEWEST
 
 RIVALS = ("ZhouGC", "BelkGC")
 

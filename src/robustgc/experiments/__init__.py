@@ -1,1 +1,0 @@
-"""Experiments: one file each, computing plain results; printing and drawing happen elsewhere."""

@@ -1,0 +1,1 @@
+"""Reproduce every table, figure and claim of the paper, and draw their page."""
