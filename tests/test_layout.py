@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import graphs
 from robustgc import CSR
 from robustgc.datasets import load_polblogs
-from robustgc.layout import MOST_EDGES, MOST_NODES, layout
+from robustgc.report.layout import MOST_EDGES, MOST_NODES, layout
 
 
 def blocks(rng, n, n_blocks, links=6, across=0.05):
@@ -108,7 +108,7 @@ def test_heavy_edges_are_drawn_first():
 
 
 def test_a_graph_too_large_to_look_at_is_drawn_by_class(monkeypatch):
-    monkeypatch.setattr("robustgc.layout._WHOLE", 100)
+    monkeypatch.setattr("robustgc.report.layout._WHOLE", 100)
     rng = np.random.default_rng(64)
     W, group = blocks(rng, 4000, 2)
     drawn = layout(CSR.from_scipy(W), None, group, seed=7)

@@ -201,7 +201,7 @@ def test_a_model_without_the_name_of_its_run_loads(folder):
     assert load("model").run == result.run
 
 
-@pytest.mark.parametrize("broken", ["robustgc.report.audit_page.render", "numpy.save"])
+@pytest.mark.parametrize("broken", ["robustgc.report.page.render", "numpy.save"])
 @pytest.mark.parametrize("before", [False, True])
 def test_if_one_output_cannot_be_written_none_is_moved(folder, monkeypatch, broken, before):
     if before:

@@ -10,9 +10,9 @@ import pytest
 
 import chromium
 from robustgc.choice.candidates import Candidate
-from robustgc.report.audit_page import render, summary
-from robustgc.report.audit_text import fixed, number, script_json
 from robustgc.report.findings import Findings, Histogram, Picture, Suspect
+from robustgc.report.page import render, summary
+from robustgc.report.text import fixed, number, script_json
 
 HOSTILE = [
     "<script>alert(1)</script>", "</script><img src=x onerror=alert(2)>", "a & b \"c\" 'd'", "<!--",

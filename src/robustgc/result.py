@@ -218,8 +218,8 @@ class Result:
         command : str or None
             How the page was made, for those who want to make it again.
         """
-        from robustgc.report.audit_page import render
-        from robustgc.reporting import findings
+        from robustgc.report.gather import findings
+        from robustgc.report.page import render
 
         found = findings(self.estimator, self.names, self._issues, title, command)
         page = render(replace(found, run=self.run, notes=self.notes))

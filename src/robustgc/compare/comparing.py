@@ -34,7 +34,7 @@ from robustgc.io.objects import named_graph
 from robustgc.io.opening import InputError, replacing
 from robustgc.io.point_columns import NamedPoints
 from robustgc.io.writing import write_table
-from robustgc.reporting import installed
+from robustgc.report.gather import installed
 from robustgc.transduction.labels import encode
 
 SIZES, NOISE = (1, 2, 5, 10, 20), (0, 20, 40)  # percent

@@ -6,11 +6,11 @@ from typing import Any
 
 from robustgc.compare.own import Cell
 from robustgc.paper.stats import FEWEST
-from robustgc.report.audit_charts import plot, steps
-from robustgc.report.audit_style import N_COLOURS, STYLE
-from robustgc.report.audit_tables import reproduce
-from robustgc.report.audit_text import count, fixed, known, name, safe, whole
+from robustgc.report.charts import plot, steps
 from robustgc.report.findings import Findings
+from robustgc.report.style import N_COLOURS, STYLE
+from robustgc.report.tables import reproduce
+from robustgc.report.text import count, fixed, known, name, safe, whole
 
 FILES = ("trials.csv", "summary.csv", "index.html")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

@@ -1,1 +1,1 @@
-"""Result files -> pictures and pages; reads files only, computes nothing."""
+"""Draw one HTML page of what a fit has found, and of how sure it is."""

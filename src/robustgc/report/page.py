@@ -3,13 +3,13 @@
 import base64
 import hashlib
 
-from robustgc.report.audit_charts import choice, decisions
-from robustgc.report.audit_pictures import picture
-from robustgc.report.audit_script import SCRIPT
-from robustgc.report.audit_style import STYLE
-from robustgc.report.audit_tables import certificate, class_sizes, reproduce, suspicious
-from robustgc.report.audit_text import count, known, name, safe, whole
+from robustgc.report.charts import choice, decisions
 from robustgc.report.findings import Findings
+from robustgc.report.pictures import picture
+from robustgc.report.script import SCRIPT
+from robustgc.report.style import STYLE
+from robustgc.report.tables import certificate, class_sizes, reproduce, suspicious
+from robustgc.report.text import count, known, name, safe, whole
 
 _NOTE = 1000  # letters of a note
 _SECTIONS = {
@@ -32,7 +32,7 @@ def render(findings: Findings) -> str:
 
     Examples
     --------
-    >>> from robustgc.report.audit_page import render
+    >>> from robustgc.report.page import render
     >>> from robustgc.report.findings import Findings
     >>> page = render(Findings("Two blocks", 6, ("a", "b"), (2, 1)))
     >>> page.startswith("<!doctype html>"), "6 nodes, 3 labels" in page

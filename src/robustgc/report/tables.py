@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from robustgc.report.audit_pictures import mark
-from robustgc.report.audit_style import N_COLOURS
-from robustgc.report.audit_text import fixed, known, name, number, plain, safe, whole
 from robustgc.report.findings import Findings, Suspect
+from robustgc.report.pictures import mark
+from robustgc.report.style import N_COLOURS
+from robustgc.report.text import fixed, known, name, number, plain, safe, whole
 
 MOST_ROWS = 500
 _MOST_CLASSES = 200

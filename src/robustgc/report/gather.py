@@ -11,8 +11,8 @@ from robustgc.audit.issues import LabelIssues
 from robustgc.audit.kept import Kept
 from robustgc.estimators.robust import RobustGC
 from robustgc.io.named import edge_count
-from robustgc.layout import Drawing, layout
 from robustgc.report.findings import Findings, Histogram, Picture, Suspect
+from robustgc.report.layout import Drawing, layout
 
 _BINS = 40
 _TAIL = 0.005  # of the decision values at either end go to the last bar

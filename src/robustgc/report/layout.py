@@ -78,7 +78,7 @@ def layout(
     Examples
     --------
     >>> import numpy as np
-    >>> from robustgc.layout import layout
+    >>> from robustgc.report.layout import layout
     >>> W = np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3))
     >>> drawn = layout(W, seed=7)
     >>> drawn.xy.shape, len(drawn.edges)

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from robustgc.report.audit_style import N_COLOURS
-from robustgc.report.audit_text import count, known, name, plain, script_json, whole
 from robustgc.report.findings import Findings, Picture
+from robustgc.report.style import N_COLOURS
+from robustgc.report.text import count, known, name, plain, script_json, whole
 
 _UNITS = 10_000  # places are whole numbers of this, which is finer than any screen
 _LEGEND = 24
