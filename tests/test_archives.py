@@ -14,6 +14,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from robustgc.api import classify, load
 from robustgc.cli import app
 from robustgc.commands.shared import GraphQuestion, ModelQuestion
 from robustgc.commands.spread import check_files
@@ -24,7 +25,6 @@ from robustgc.io.limits import allowing
 from robustgc.io.opening import kind
 from robustgc.io.point_files import read_points
 from robustgc.io.sources import source
-from robustgc.result import classify, load
 
 EDGES = "source,target,weight\n" + "".join(f"n{k},n{(k + 1) % 8},{k + 1}\n" for k in range(8))
 LABELS = "node,label\nn0,red\nn1,red\nn4,blue\nn5,blue\n"

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
+from robustgc.api import classify
 from robustgc.io.errors import InputError
 from robustgc.io.label_files import label_table
 from robustgc.io.objects import named_graph
 from robustgc.io.point_files import named_points
-from robustgc.result import classify
 
 
 class Relation:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from robustgc.api import classify
 from robustgc.io.errors import InputError
 from robustgc.io.graph_files import read_graph
 from robustgc.io.objects import named_graph
-from robustgc.result import classify
 
 PAIRS = [("a", "b"), ("b", "c"), ("c", "d")]
 

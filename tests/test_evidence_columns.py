@@ -10,11 +10,11 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from robustgc.api import classify
 from robustgc.io import frames
 from robustgc.io.errors import InputError
 from robustgc.io.name_lists import join_names, split_names
 from robustgc.io.writing import print_table, write_table
-from robustgc.result import classify
 
 NAMES = ["New York", "a;b", 'say "hi"', "", " spaced ", "two\nlines", "x,y", "=1+1", "東京", ";"]
 

@@ -11,10 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from robustgc import RobustGC, ZhouGC, classify
+from robustgc.api import load
 from robustgc.cli import app
 from robustgc.io.opening import InputError
 from robustgc.io.point_files import named_points, read_points
-from robustgc.result import load
 from robustgc.storage.files import digest
 
 COLUMNS = ["height", "width", "depth"]

@@ -12,11 +12,11 @@ import pyarrow.feather
 import pytest
 import scipy.sparse as sp
 
+from robustgc.api import classify
 from robustgc.io.errors import InputError
 from robustgc.io.graph_files import read_graph
 from robustgc.io.label_files import read_labels
 from robustgc.io.point_files import read_points
-from robustgc.result import classify
 
 
 def weights(graph):

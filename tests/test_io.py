@@ -12,6 +12,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
+from robustgc.api import classify
 from robustgc.io import tables
 from robustgc.io.graph_files import read_graph
 from robustgc.io.graph_writing import write_graph
@@ -19,7 +20,6 @@ from robustgc.io.named import NamedGraph
 from robustgc.io.objects import named_graph
 from robustgc.io.point_files import read_points
 from robustgc.io.writing import write_table
-from robustgc.result import classify
 
 NAMES = ["Zürich", "New York", 'say "hi"', "Smith, J", "007", "-5", str(2**53 + 1), "東京", "x;y"]
 EDGES = [

@@ -8,12 +8,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from robustgc.api import classify
 from robustgc.io.label_files import attached, label_table, of_attribute, read_labels
 from robustgc.io.named import NamedGraph, positions
 from robustgc.io.objects import named_graph
 from robustgc.io.point_files import named_points, read_points
 from robustgc.io.writing import write_table
-from robustgc.result import classify
 
 
 def test_labels_from_files_tables_and_attributes(tmp_path):

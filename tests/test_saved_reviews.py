@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from robustgc import classify
-from robustgc.result import load
+from robustgc.api import load
 from test_saved_damage import forged
 
 EDGES = pd.DataFrame(

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 from robustgc import BelkinGC, HarmonicGC, RobustGC, ZhouGC, classify
 from robustgc.affinity.features import Standardisation
+from robustgc.api import load
 from robustgc.cli import app
 from robustgc.compare.comparing import compare
 from robustgc.io.opening import InputError
-from robustgc.result import load
 from test_saved_damage import forged
 
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]

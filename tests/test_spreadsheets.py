@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from robustgc.api import classify
 from robustgc.cli import app
 from robustgc.io.dialect import Dialect
 from robustgc.io.errors import InputError
@@ -22,7 +23,6 @@ from robustgc.io.label_files import attached, read_labels
 from robustgc.io.name_lists import split_names
 from robustgc.io.point_files import read_points
 from robustgc.io.writing import write_table
-from robustgc.result import classify
 
 RUN = CliRunner()
 EDGES = [["source", "target", "weight"], *([f"n{k}", f"n{(k + 1) % 8}", 1 + k] for k in range(8))]

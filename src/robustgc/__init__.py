@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from robustgc.api import Result, classify, load
     from robustgc.audit.issues import LabelIssue, LabelIssues
     from robustgc.estimators.baselines import BelkinGC, ZhouGC
     from robustgc.estimators.parameter_free import HarmonicGC, PoissonGC
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
         zhou_path,
     )
     from robustgc.models.selection import leave_one_out
-    from robustgc.result import Result, classify, load
 
 __version__ = "0.1.0"
 
@@ -79,6 +79,7 @@ __all__ = [
 
 # Where each name is, as above: a type checker needs the imports, and they would all run at once.
 _HOMES = {
+    "api": ["Result", "classify", "load"],
     "audit.issues": ["LabelIssue", "LabelIssues"],
     "estimators.baselines": ["BelkinGC", "ZhouGC"],
     "estimators.parameter_free": ["HarmonicGC", "PoissonGC"],
@@ -97,7 +98,6 @@ _HOMES = {
     "models.kernel": ["node_kernel"],
     "models.paper": ["belkin", "condition_bound", "robust", "robust_path", "zhou", "zhou_path"],
     "models.selection": ["leave_one_out"],
-    "result": ["Result", "classify", "load"],
 }
 
 

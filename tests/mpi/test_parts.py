@@ -9,9 +9,9 @@ import pytest
 from commands import COMMAND, LABELS, alike, asked, rows, write_files
 from ranks import run
 
+from robustgc.api import classify
 from robustgc.io.opening import InputError
 from robustgc.mpi.writing import check_folder
-from robustgc.result import classify
 
 THREE = [
     ("m0", "a,b"),

@@ -37,9 +37,9 @@ def predict(
     tables = text_tables.TextTables(header, delimiter, decimal, encoding)
     shared.check_dialect(tables)
     with shared.guarded(max_size, quiet):
+        from robustgc.api import load
         from robustgc.io.point_files import read_points
         from robustgc.io.writing import check_table, print_table, write_table
-        from robustgc.result import load
 
         if output is not None:
             check_table(output)

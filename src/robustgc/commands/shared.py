@@ -120,7 +120,7 @@ class Answered:
 
 def answered(asked: Question, quiet: bool) -> Answered:
     """Read the files and fit."""
-    from robustgc.result import classify
+    from robustgc.api import classify
 
     times = Times()
     times.lap("starting")
