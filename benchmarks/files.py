@@ -42,7 +42,7 @@ def peak() -> float:
 
 
 def measure(folder: Path, whole: bool) -> dict[str, float]:
-    from robustgc.commands.shared import Question, answered
+    from robustgc.cli.shared import Question, answered
     from robustgc.io.assembling import assemble
     from robustgc.io.graph_files import read_graph
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from named_edges import edges_of
-from robustgc.cli import app
+from robustgc.cli.app import app
 from robustgc.io.dialect import Dialect
 from robustgc.io.graph_files import read_graph
 from robustgc.io.objects import named_graph

@@ -15,9 +15,9 @@ import typer
 from typer.testing import CliRunner
 
 from robustgc.api import classify, load
-from robustgc.cli import app
-from robustgc.commands.shared import GraphQuestion, ModelQuestion
-from robustgc.commands.spread import check_files
+from robustgc.cli.app import app
+from robustgc.cli.shared import GraphQuestion, ModelQuestion
+from robustgc.cli.spread import check_files
 from robustgc.io.errors import InputError
 from robustgc.io.graph_files import read_graph
 from robustgc.io.label_files import read_labels

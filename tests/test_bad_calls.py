@@ -31,8 +31,8 @@ from robustgc import (
     zhou,
     zhou_path,
 )
-from robustgc.commands.errors import described
-from robustgc.commands.shared import machine
+from robustgc.cli.errors import described
+from robustgc.cli.shared import machine
 from robustgc.estimators.saving.model import save
 from samples import moons
 

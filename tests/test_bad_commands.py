@@ -7,7 +7,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from robustgc.cli import app
+from robustgc.cli.app import app
 
 RUN = CliRunner()
 EDGES = "source,target,weight\n" + "".join(f"n{k},n{(k + 1) % 8},1\n" for k in range(8))
@@ -97,7 +97,7 @@ def test_what_is_wrong_is_said_and_the_old_output_stays(folder, name):
 )
 @pytest.mark.usefixtures("folder")
 def test_outputs_that_cannot_be_are_refused_before_the_work(monkeypatch, out, parts):
-    monkeypatch.setattr("robustgc.commands.shared.answered", lambda *_: pytest.fail("worked"))
+    monkeypatch.setattr("robustgc.cli.shared.answered", lambda *_: pytest.fail("worked"))
     ended(RUN.invoke(app, ["classify", "edges.csv", "-l", "labels.csv", "-o", out]), 1, parts)
 
 

@@ -7,7 +7,7 @@ from importlib.metadata import version
 import pytest
 from typer.testing import CliRunner
 
-from robustgc.cli import app
+from robustgc.cli.app import app
 from robustgc.paper import demo
 
 RUN = CliRunner()

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from robustgc.cli import app
+from robustgc.cli.app import app
 
 RUN = CliRunner()
 WRONG = "m5"

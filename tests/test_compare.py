@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import chromium
-from robustgc.cli import app
+from robustgc.cli.app import app
 from robustgc.compare import own
 from robustgc.compare.comparing import check_options, compare
 from robustgc.compare.page import Sheet, render, summary

@@ -182,7 +182,7 @@ def test_points_and_labels_are_read_the_same_way(tmp_path):
 
 
 def run(*words):
-    from robustgc.cli import app
+    from robustgc.cli.app import app
 
     return CliRunner().invoke(app, [str(word) for word in words])
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from robustgc import RobustGC, ZhouGC, classify
 from robustgc.api import load
-from robustgc.cli import app
+from robustgc.cli.app import app
 from robustgc.io.opening import InputError
 from robustgc.io.point_files import named_points, read_points
 from robustgc.storage.files import digest

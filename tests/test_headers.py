@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from named_edges import edges_of
 from robustgc import classify
-from robustgc.cli import app
+from robustgc.cli.app import app
 from robustgc.io.dialect import Dialect
 from robustgc.io.edge_tables import text_edges
 from robustgc.io.graph_files import read_graph

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from robustgc.cli import app
+from robustgc.cli.app import app
 from robustgc.io.dialect import Dialect
 from robustgc.io.opening import InputError
 from robustgc.io.point_files import read_points

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from robustgc import CSR, build_csr, classify
-from robustgc.cli import app
+from robustgc.cli.app import app
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import limits
 from robustgc.io.assembling import assemble

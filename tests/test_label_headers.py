@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from robustgc import classify
-from robustgc.cli import app
+from robustgc.cli.app import app
 from robustgc.io.errors import InputError
 
 NAMES = ["Jörg", "Bob", "Emil", "Hanna", "Lena", "Otto", "Rosa", "Udo"]

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from robustgc import classify
-from robustgc.cli import app
+from robustgc.cli.app import app
 from robustgc.io.errors import InputError
 from robustgc.io.label_files import read_labels
 

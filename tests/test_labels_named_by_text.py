@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from robustgc import classify
-from robustgc.cli import app
+from robustgc.cli.app import app
 from robustgc.compare.comparing import compare
 from robustgc.io.opening import InputError
 

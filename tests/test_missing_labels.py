@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from robustgc import RobustGC, classify, load
-from robustgc.cli import app
+from robustgc.cli.app import app
 from robustgc.compare.comparing import compare
 from robustgc.io.errors import InputError
 from robustgc.transduction.labels import encode, recode

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from robustgc import classify
-from robustgc.cli import app
+from robustgc.cli.app import app
 from robustgc.compare.comparing import compare
 from robustgc.io.opening import InputError
 from robustgc.io.point_files import named_points, read_points

@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from robustgc import CSR, classify, load
-from robustgc.cli import app
+from robustgc.cli.app import app
 from robustgc.estimators.saving.model import save
 from robustgc.graph import atomic, leftovers
 from robustgc.graph.atomic import new_file, new_folder, scratch_folder, together

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from robustgc.cli import app
+from robustgc.cli.app import app
 
 PAGE = (Path(__file__).parent.parent / "docs" / "review.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.S)

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from robustgc import BelkinGC, HarmonicGC, RobustGC, ZhouGC, classify
 from robustgc.affinity.features import Standardisation
 from robustgc.api import load
-from robustgc.cli import app
+from robustgc.cli.app import app
 from robustgc.compare.comparing import compare
 from robustgc.io.opening import InputError
 from test_saved_damage import forged

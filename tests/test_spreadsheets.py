@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from robustgc.api import classify
-from robustgc.cli import app
+from robustgc.cli.app import app
 from robustgc.io.dialect import Dialect
 from robustgc.io.errors import InputError
 from robustgc.io.graph_files import read_graph

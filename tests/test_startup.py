@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import robustgc
-from robustgc.commands import shared
+from robustgc.cli import shared
 from robustgc.graph import compilation
 from robustgc.linalg.progress import Progress
 
 NUMERICS = ["numpy", "scipy", "sklearn", "pandas", "pyarrow", "numba", "pyamg", "networkx"]
 HELP = """
 import sys
-from robustgc.cli import app
+from robustgc.cli.app import app
 try:
     app({arguments!r})
 except SystemExit as end:
@@ -77,7 +77,7 @@ def test_the_package_looks_as_if_all_was_imported():
 
 COMMANDS = """
 import sys
-from robustgc.cli import app
+from robustgc.cli.app import app
 for arguments in {commands!r}:
     try:
         app(arguments)

@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from robustgc.cli import app
+from robustgc.cli.app import app
 from robustgc.io.graph_files import read_graph
 from robustgc.io.opening import InputError
 

@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from robustgc.cli import app
+from robustgc.cli.app import app
 
 EDGES = "source,target\n" + "".join(
     f"{side}{i},{side}{j}\n" for side in "ab" for i in range(5) for j in range(i)

@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 import pytest
 from typer.testing import CliRunner
 
-from robustgc.cli import app
+from robustgc.cli.app import app
 from robustgc.paper import claims, reproduce
 from robustgc.paper.figures import FIGURES
 

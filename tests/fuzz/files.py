@@ -13,7 +13,7 @@ import numpy as np
 from typer.testing import CliRunner
 
 import robustgc
-from robustgc.cli import app
+from robustgc.cli.app import app
 from tests.fuzz import binaries, mutate, tables
 from tests.fuzz.draw import chance, pick
 from tests.fuzz.verdict import BrokenError, of_message
@@ -168,7 +168,7 @@ class Command:
         lines = [
             "import pathlib",
             "from typer.testing import CliRunner",
-            "from robustgc.cli import app",
+            "from robustgc.cli.app import app",
         ]
         if any("/" in name for name in self.files):
             lines.append("pathlib.Path('graph').mkdir()")

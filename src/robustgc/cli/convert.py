@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from robustgc.commands import options, shared
-from robustgc.commands.shared import GraphQuestion, asking
+from robustgc.cli import options, shared
+from robustgc.cli.shared import GraphQuestion, asking
 
 
 @asking(GraphQuestion)

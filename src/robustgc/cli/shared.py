@@ -16,10 +16,10 @@ from typing import Any, get_type_hints
 
 from rich.console import Console
 
-from robustgc.commands import options, point_options
-from robustgc.commands.errors import WRONG_USAGE, described, stop
-from robustgc.commands.text_tables import TextTables
-from robustgc.commands.times import Times
+from robustgc.cli import options, point_options
+from robustgc.cli.errors import WRONG_USAGE, described, stop
+from robustgc.cli.text_tables import TextTables
+from robustgc.cli.times import Times
 
 
 @dataclass(frozen=True)

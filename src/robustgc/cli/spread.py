@@ -4,11 +4,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from robustgc.commands import shared
-from robustgc.commands.errors import WRONG_USAGE, stop
-from robustgc.commands.options import PIPE
-from robustgc.commands.ranks import Ranks, on_ranks
-from robustgc.commands.shared import GraphQuestion, ModelQuestion
+from robustgc.cli import shared
+from robustgc.cli.errors import WRONG_USAGE, stop
+from robustgc.cli.options import PIPE
+from robustgc.cli.ranks import Ranks, on_ranks
+from robustgc.cli.shared import GraphQuestion, ModelQuestion
 
 
 def classify(
@@ -26,7 +26,7 @@ def classify(
             check_usage(asked, output, report, save)
         assert output is not None
         found = _classified(ranks, asked, output, merge)
-        from robustgc.commands.classify import sentence
+        from robustgc.cli.classify import sentence
 
         ranks.say(sentence(found))
         if as_json and ranks.first:
@@ -82,7 +82,7 @@ def check_files(asked: GraphQuestion) -> None:
 
 
 def _classified(ranks: Ranks, asked: ModelQuestion, output: Path, merge: bool) -> dict[str, Any]:
-    from robustgc.commands.classify import check_apart, inputs
+    from robustgc.cli.classify import check_apart, inputs
     from robustgc.mpi.ending import Stage
     from robustgc.mpi.merging import check_mergeable
     from robustgc.mpi.merging import merge as merged

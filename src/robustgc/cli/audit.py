@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from robustgc.commands import options, shared
-from robustgc.commands.classify import (
+from robustgc.cli import options, shared
+from robustgc.cli.classify import (
     Report,
     check_apart,
     check_targets,
@@ -14,7 +14,7 @@ from robustgc.commands.classify import (
     inputs,
     subject,
 )
-from robustgc.commands.shared import Question, asking
+from robustgc.cli.shared import Question, asking
 
 
 @asking(Question)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from robustgc.commands.errors import WRONG_USAGE, stop
+from robustgc.cli.errors import WRONG_USAGE, stop
 
 # Where `--help` shows an option: what most people need stands first, without a heading of its own.
 GRAPH_PANEL, LABELS_PANEL = "How the graph is read", "How the labels are read"

@@ -11,8 +11,8 @@ from typing import Any
 
 import typer
 
-from robustgc.commands import shared
-from robustgc.commands.errors import WRONG_INPUT, described, stop
+from robustgc.cli import shared
+from robustgc.cli.errors import WRONG_INPUT, described, stop
 
 _SIZE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")  # how many ranks mpiexec says it has started
 

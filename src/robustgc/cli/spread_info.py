@@ -5,10 +5,10 @@ from typing import Any
 
 import typer
 
-from robustgc.commands import shared
-from robustgc.commands.ranks import on_ranks
-from robustgc.commands.shared import GraphQuestion
-from robustgc.commands.spread import check_files
+from robustgc.cli import shared
+from robustgc.cli.ranks import on_ranks
+from robustgc.cli.shared import GraphQuestion
+from robustgc.cli.spread import check_files
 
 _MIB = 2**20
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from robustgc.commands.apply import apply
-from robustgc.commands.audit import audit
-from robustgc.commands.classify import classify
-from robustgc.commands.compare import compare
-from robustgc.commands.convert import convert
-from robustgc.commands.errors import of_system
-from robustgc.commands.errors import stop as _stop
-from robustgc.commands.info import info
-from robustgc.commands.predict import predict
+from robustgc.cli.apply import apply
+from robustgc.cli.audit import audit
+from robustgc.cli.classify import classify
+from robustgc.cli.compare import compare
+from robustgc.cli.convert import convert
+from robustgc.cli.errors import of_system
+from robustgc.cli.errors import stop as _stop
+from robustgc.cli.info import info
+from robustgc.cli.predict import predict
 
 if TYPE_CHECKING:
     from robustgc.paper.reproduce import Options

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from robustgc.commands import options, shared
-from robustgc.commands.errors import WRONG_USAGE, stop
-from robustgc.commands.options import PIPE
-from robustgc.commands.shared import Answered, ModelQuestion, Question, asking
-from robustgc.commands.times import in_words
+from robustgc.cli import options, shared
+from robustgc.cli.errors import WRONG_USAGE, stop
+from robustgc.cli.options import PIPE
+from robustgc.cli.shared import Answered, ModelQuestion, Question, asking
+from robustgc.cli.times import in_words
 
 Report = Annotated[
     Path | None, typer.Option(help="Page to write, one .html file that needs no network.")
@@ -54,7 +54,7 @@ def classify(
     if engine == "mpi":
         if excel:
             stop("--excel does not go with --engine mpi; convert the table after it.", WRONG_USAGE)
-        from robustgc.commands.spread import classify as spread
+        from robustgc.cli.spread import classify as spread
 
         with shared.guarded(asked.max_size, quiet):
             spread(asked, output, report, save, merge, as_json, quiet)

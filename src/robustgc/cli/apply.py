@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from robustgc.commands import options, shared, text_tables
-from robustgc.commands.classify import check_apart, check_places
+from robustgc.cli import options, shared, text_tables
+from robustgc.cli.classify import check_apart, check_places
 
 
 def apply(

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from robustgc.commands import options, shared
-from robustgc.commands.shared import GraphQuestion, asking
+from robustgc.cli import options, shared
+from robustgc.cli.shared import GraphQuestion, asking
 
 
 @asking(GraphQuestion)
@@ -19,7 +19,7 @@ def info(
     """
     shared.check_engine(engine)
     if engine == "mpi":
-        from robustgc.commands.spread_info import info as spread
+        from robustgc.cli.spread_info import info as spread
 
         with shared.guarded(asked.max_size):
             spread(asked, as_json)

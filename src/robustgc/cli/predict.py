@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from robustgc.commands import options, point_options, shared, text_tables
+from robustgc.cli import options, point_options, shared, text_tables
 
 
 def predict(

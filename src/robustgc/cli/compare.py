@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from robustgc.commands import options, point_options, shared
-from robustgc.commands.classify import command_line, subject
-from robustgc.commands.errors import WRONG_USAGE, stop
-from robustgc.commands.shared import Question, asking
+from robustgc.cli import options, point_options, shared
+from robustgc.cli.classify import command_line, subject
+from robustgc.cli.errors import WRONG_USAGE, stop
+from robustgc.cli.shared import Question, asking
 
 
 @asking(Question)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from robustgc.commands.options import PIPE
+from robustgc.cli.options import PIPE
 
 PANEL = "Points"
 

@@ -1,1 +1,0 @@
-"""The commands on the user's own files, one file each."""
