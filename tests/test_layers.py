@@ -1,67 +1,132 @@
-"""Imports point one way, and importing the package stays light."""
+"""Packages import one way, their files in no circle, and importing robustgc stays light."""
 
 import ast
+import pydoc
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 import robustgc
 
 ROOT = Path(robustgc.__file__).parent
+# From the ground up: a package imports only from those before it in this list.
 ORDER = [
-    "alerts", "leftovers", "atomic",
-    "compilation", "_plain", "_kernels", "_vectors", "_descent", "_sorting", "_rows",
-    "_spread", "parallel",
-    "quoting", "structure", "folder", "csr", "edges", "buckets",
-    "build", "weights", "outcome", "memory", "nodes", "graph", "laplacian", "lanczos", "krylov",
-    "solve", "ordering", "cycles", "refined", "multigrid", "numbering", "factors", "iterative",
-    "spectrum",
-    "dense", "direct", "engines", "cost", "progress", "ritz", "crowded", "block_lanczos",
-    "inverse_lanczos", "complement", "coupling", "lifted", "bounded", "lifted_model",
-    "label_filters", "kernel",
-    "label_types", "missing", "labels", "changes",
-    "models", "elimination", "dirichlet", "baseline_models", "resolvents", "extension", "points",
-    "neighbours", "blocked", "affinity", "selection", "unseen", "baseline_selection",
-    "transduction", "answer_columns", "priors", "asked", "problem", "choice", "audit", "task",
-    "kept", "queries", "landmarks", "_docs",
-    "features", "_classifier", "_ranked", "baselines", "parameter_free", "estimators",
-    "wrong_labels", "layout", "saving", "io", "_halo", "mpi", "datasets", "experiments", "report",
-    "reporting", "point_fits", "result", "comparing", "commands", "cli",
+    "graph", "affinity", "linalg", "models", "transduction", "choice", "audit", "io", "storage",
+    "estimators", "mpi", "report", "api", "datasets", "paper", "compare", "cli",
 ]  # fmt: skip
+# The other way, inside of functions: what imports, what is imported, and why.
+LAZY = {
+    ("estimators._ranked", "mpi"): "engine='mpi' loads the ranks by name: others need no MPI",
+    ("cli.classify", "cli.spread"): "--engine mpi hands over to it; it checks files as classify",
+}
+PATHS = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in ROOT.rglob("*.py")
+    if path != ROOT / "__init__.py"
+}
+PACKAGES = sorted(name for name, path in PATHS.items() if path.name == "__init__.py")
 
 
-def imported(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        names = [node.module] if isinstance(node, ast.ImportFrom) else []
-        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        for name in names:
-            if name == "robustgc" and isinstance(node, ast.ImportFrom):
-                yield from (alias.name for alias in node.names)
-            elif name and name.startswith("robustgc."):
-                yield name.split(".")[1]
+def package(module):
+    return module.split(".")[0]
 
 
-def test_every_module_imports_only_from_lower_layers():
-    for path in ROOT.rglob("*.py"):
-        layer = path.relative_to(ROOT).parts[0].removesuffix(".py")
-        if layer == "__init__":
+def imported(node):
+    """Return what a node imports of robustgc; also what it has as text for `import_module`."""
+    if isinstance(node, ast.ImportFrom):
+        names = [f"{node.module}.{alias.name}" for alias in node.names]
+    elif isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    elif isinstance(node, ast.Call):
+        called = ast.unparse(node.func).split(".")[-1]
+        texts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+        texts = [text for text in texts if isinstance(text, str)]
+        names = [
+            text.rstrip(".") for text in texts if called == "import_module"
+        ]  # f"...mpi.{name}"
+        names += [f"robustgc.{text}" for text in texts if called == "loops"]
+    else:
+        names = []
+    return [name.removeprefix("robustgc.") for name in names if name.startswith("robustgc.")]
+
+
+def for_types_only(tree):
+    """Return the nodes that only a type checker runs."""
+    tests = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
+    bodies = [node.body for node in tests if ast.unparse(node.test) == "TYPE_CHECKING"]
+    return {inner for body in bodies for node in body for inner in ast.walk(node)}
+
+
+def uses(module, *, types):
+    """Return the modules that a module imports anywhere in it."""
+    tree = ast.parse(PATHS[module].read_text(encoding="utf-8"))
+    without = set() if types else for_types_only(tree)
+    names = {n for node in ast.walk(tree) if node not in without for n in imported(node)}
+    found = set()
+    for name in names:
+        parts = name.split(".")
+        longest = [".".join(parts[:k]) for k in range(len(parts), 0, -1)]
+        assert longest[-1] in PATHS, f"{module} imports {name}, which is in no package"
+        found.add(next(part for part in longest if part in PATHS))
+    return found - {module}
+
+
+def test_every_file_is_in_a_package():
+    assert {package(module) for module in PATHS} == set(ORDER)
+    assert sorted(path.name for path in ROOT.glob("*.py")) == ["__init__.py", "api.py"]
+
+
+def test_packages_import_only_from_those_below():
+    for module in PATHS:
+        for used in uses(module, types=True):
+            if package(used) != package(module) and (module, package(used)) not in LAZY:
+                below = ORDER.index(package(used)) < ORDER.index(package(module))
+                assert below, f"{module} imports {used}, which is above it"
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_the_files_of_a_package_do_not_import_each_other_in_a_circle(name):
+    own = {module for module in PATHS if package(module) == name}
+    graph = {
+        module: {used for used in uses(module, types=False) & own if (module, used) not in LAZY}
+        for module in own
+    }
+    assert set(TopologicalSorter(graph).static_order()) == own  # names a circle that there is
+
+
+def test_lazy_imports_are_there_and_inside_of_functions():
+    for module, target in LAZY:
+        tree = ast.parse(PATHS[module].read_text(encoding="utf-8"))
+        inside = {
+            part
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef)
+            for part in ast.walk(node)
+        }
+        found = [node for node in ast.walk(tree) for used in imported(node)
+                 if used == target or used.startswith(f"{target}.")]  # fmt: skip
+        assert found, f"{module} does not import {target}: take it off the list"
+        assert inside.issuperset(found), f"{module} loads {target} when it is imported"
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_pydoc_says_in_one_sentence_what_a_package_is_for(name):
+    tree = ast.parse(PATHS[name].read_text(encoding="utf-8"))
+    first, _ = pydoc.splitdoc(ast.get_docstring(tree))
+    assert re.fullmatch(r"[A-Z][^.]+[.]", first), first
+    assert len(first.split()) >= 8, first
+
+
+def test_packages_load_nothing_of_theirs():
+    for name in PACKAGES:
+        body = ast.parse(PATHS[name].read_text(encoding="utf-8")).body[1:]
+        if name == "datasets":  # has its loaders as public names
             continue
-        for name in imported(path):
-            same_package = name == layer and path.parent != ROOT
-            assert same_package or ORDER.index(name) < ORDER.index(layer), f"{path}: {name}"
-
-
-def test_the_files_of_choice_do_not_import_each_other_in_a_circle():
-    files = {path.stem: path for path in (ROOT / "choice").glob("*.py")}
-    uses = {name: set() for name in files}
-    for name, path in files.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module == "robustgc.choice":
-                uses[name] |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module.startswith("robustgc.choice."):
-                uses[name].add(node.module.removeprefix("robustgc.choice."))
-    assert len(list(TopologicalSorter(uses).static_order())) == len(files)
+        assert all(isinstance(node, ast.FunctionDef) for node in body), name
 
 
 def test_import_loads_neither_pictures_nor_command_line_nor_server():
