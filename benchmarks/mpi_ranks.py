@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import psutil
 
-from robustgc.choice.asked import Model
 from robustgc.linalg.ladder import Options
+from robustgc.models.parameters import Parameters
 from robustgc.mpi.fitting import fit_codes
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.reading import read_share
@@ -30,7 +30,7 @@ def main(folder: Path, labels: Path, kind: str, repeats: int) -> None:
     y = np.load(labels)
     nodes = np.flatnonzero(y >= 0)
     given, sizes = encode(y[nodes], n_nodes=len(nodes)), np.ones(len(nodes))
-    model = Model(0.9, 1, False) if kind == "paper" else Model(None, None, False)
+    model = Parameters(0.9, 1, False) if kind == "paper" else Parameters(None, None, False)
     before = psutil.Process().memory_info().rss
     runs = []
     for _ in range(repeats):

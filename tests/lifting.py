@@ -4,10 +4,10 @@ import numpy as np
 import scipy.sparse as sp
 
 import oracles
-from robustgc.choice.asked import Model
-from robustgc.choice.problem import Problem
+from robustgc.models.parameters import Parameters
+from robustgc.transduction.problem import Problem
 
-CHOICE = Model(None, None, False)
+CHOICE = Parameters(None, None, False)
 
 
 def lifted_laplacian(W, q):

@@ -329,14 +329,14 @@ def test_a_fit_that_fails_or_is_stopped_changes_no_attribute(
         clf.fit(X, y, np.ones(len(y)))
     before = dict(vars(clf))
     home = {
-        "check_priors": "robustgc.estimators.robust.check_priors",
+        "transduce": "robustgc.estimators.fits.transduce",
         "Labels.names": "robustgc.transduction.labels.Labels.names",
     }
 
     def stopped(*_args, **_kwargs):
         raise stop("here")
 
-    monkeypatch.setattr(home.get(what, f"robustgc.estimators._classifier.{what}"), stopped)
+    monkeypatch.setattr(home.get(what, f"robustgc.estimators.robust.{what}"), stopped)
     with pytest.raises(stop, match="here"):
         clf.fit(X[:, :1], y, np.full(len(y), 2.0))
     assert list(vars(clf)) == list(before)

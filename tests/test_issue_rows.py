@@ -8,7 +8,7 @@ import pytest
 
 from models_to_save import MODELS, same
 from robustgc import RobustGC
-from robustgc.audit.kept import Kept
+from robustgc.estimators.fits import AnswersOnly
 from robustgc.estimators.saving.model import load, save
 from robustgc.graph.weights import Operator
 from test_saved_damage import forged, refused
@@ -28,7 +28,8 @@ def test_a_fit_on_ranks_names_the_rows_of_the_points(clf, made):
     given = np.flatnonzero(clf._labels.codes >= 0).tolist()
     assert sorted(expected.node.tolist()) == given
     # What the ranks hand back is numbered by the nodes of the graph, the landmarks.
-    clf._task = Kept(made(clf._task.issues(clf._options())), "on ranks")
+    report = clf._fit.label_issues(clf._options())
+    clf._fit = AnswersOnly(clf._fit.answer, made(report), "on ranks")
     assert same(clf.label_issues(), expected)
     assert {node for nodes in expected.evidence for node in nodes} <= set(given)
 

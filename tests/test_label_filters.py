@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 import graphs
 import lifting
 from robustgc import Graph, RobustGC
-from robustgc.choice.asked import Model
 from robustgc.choice.candidates import Candidate
 from robustgc.choice.ensemble import weigh_candidates
-from robustgc.choice.label_filters import LabelFilters
 from robustgc.choice.likelihood import TYPICAL_SHARE
 from robustgc.choice.values import LabelValues
 from robustgc.linalg.ladder import Options
 from robustgc.linalg.lifted import Filters, find_modes
+from robustgc.models.label_filters import LabelFilters
+from robustgc.models.parameters import Parameters
 from robustgc.models.unseen import FOLDS, deal
 from solving import relative
 
@@ -80,7 +80,7 @@ def test_the_constant_mode_is_left_out_as_well():
     nodes, Y = np.flatnonzero(y >= 0), lifting.one_hot(y)
     filters, problem = (
         label_filters(W, y, [(2, 0.9)]),
-        lifting.problem(Graph(W), y, Model(0.9, 2, False)),
+        lifting.problem(Graph(W), y, Parameters(0.9, 2, False)),
     )
     ways = [Candidate(2, 0.9, b, False, np.nan, 0.0, 0.5) for b in (0.0, 1.0)]
     values = LabelValues(problem, ways, filters, None, np.ones(len(nodes)))
@@ -226,7 +226,7 @@ def test_labels_far_from_each_other_leave_less_of_themselves(monkeypatch):
     Not never: by chance it would be one in sixteen.
     """
     monkeypatch.setattr(
-        "robustgc.choice.label_filters._WORK", 0.0
+        "robustgc.models.label_filters._WORK", 0.0
     )  # as on a large graph: no kernel
     n, m, K = 3_200, 128, 16
     W, y = graphs.cycle(n), np.full(n, -1)

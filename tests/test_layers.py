@@ -20,7 +20,7 @@ ORDER = [
 ]  # fmt: skip
 # The other way, inside of functions: what imports, what is imported, and why.
 LAZY = {
-    ("estimators._ranked", "mpi"): "engine='mpi' loads the ranks by name: others need no MPI",
+    ("estimators.engine", "mpi"): "engine='mpi' loads the ranks by name: others need no MPI",
     ("cli.classify", "cli.spread"): "--engine mpi hands over to it; it checks files as classify",
 }
 PATHS = {

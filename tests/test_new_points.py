@@ -68,7 +68,7 @@ def test_blocks_of_new_points_do_not_change_the_answer(monkeypatch):
     X_new = moons(50, seed=23)[0]
     clf = RobustGC(affinity="rbf", sigma=0.3).fit(X, y)
     at_once = clf.decision_function(X_new)
-    monkeypatch.setattr("robustgc.estimators._classifier.BLOCK", 3 * len(X))
+    monkeypatch.setattr("robustgc.estimators.base.BLOCK", 3 * len(X))
     np.testing.assert_allclose(clf.decision_function(X_new), at_once, rtol=1e-12)
 
 

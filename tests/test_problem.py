@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import graphs
 import lifting
 from robustgc import Graph
-from robustgc.choice.problem import sqrt_degree
+from robustgc.transduction.problem import sqrt_degree
 
 
 def test_sqrt_degree_is_one_for_the_usual_node():

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import graphs
 import lifting
 from robustgc import RobustGC
-from robustgc.audit.queries import _Places
+from robustgc.audit.queries import QueriedComponent, _Variance
 from samples import moons
 
 OPTIONS = [{}, {"eta": 0.9, "n_modes": 1}, {"eta": 0.9, "n_modes": 2}]
@@ -112,9 +112,11 @@ def test_bad_numbers(blocks, bad):
 def test_what_a_label_explains_is_the_fall_of_variance(blocks):
     """Against the variances with and without it, from their definition."""
     W, _, y = blocks
-    piece = next(iter(RobustGC(affinity="precomputed").fit(W, y)._task.pieces.values()))
-    labelled = y[piece.nodes] >= 0
-    places = _Places(piece, labelled)
+    answered = next(iter(RobustGC(affinity="precomputed").fit(W, y)._fit.components.values()))
+    K, modes = answered.problem.n_classes, answered.fit.modes
+    part = QueriedComponent(answered.graph, answered.nodes, K, modes)
+    labelled = y[part.nodes] >= 0
+    places = _Variance(part, labelled)
     doubt = np.random.default_rng(3089).random(len(labelled))
     X = places._X
 
@@ -129,5 +131,5 @@ def test_what_a_label_explains_is_the_fall_of_variance(blocks):
         np.testing.assert_allclose(places.explained(doubt)[node], fall, rtol=1e-9)
     node = int(np.flatnonzero(~labelled)[5])
     places.label(node)
-    again = _Places(piece, np.isin(np.arange(len(labelled)), [*known, node]))
+    again = _Variance(part, np.isin(np.arange(len(labelled)), [*known, node]))
     np.testing.assert_allclose(places._C, again._C, atol=1e-12)

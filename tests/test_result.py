@@ -199,4 +199,4 @@ def test_two_directions_of_a_directed_graph():
         classify(graph, labels)
     for way, weight in (("mean", 2.0), ("max", 3.0), ("sum", 4.0)):
         found = classify(graph, labels, symmetrise=way)
-        assert found.estimator._task.W.to_scipy()[0, 1] == weight
+        assert found.estimator._fit.problem.weights.to_scipy()[0, 1] == weight

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from robustgc.api import Result, classify, load
     from robustgc.audit.issues import LabelIssue, LabelIssues
-    from robustgc.estimators.baselines import BelkinGC, ZhouGC
-    from robustgc.estimators.parameter_free import HarmonicGC, PoissonGC
+    from robustgc.estimators.baselines import BelkinGC, HarmonicGC, PoissonGC, ZhouGC
     from robustgc.estimators.robust import RobustGC
     from robustgc.estimators.wrong_labels import find_label_issues
     from robustgc.graph.alerts import ResidualWarning
@@ -81,8 +80,7 @@ __all__ = [
 _HOMES = {
     "api": ["Result", "classify", "load"],
     "audit.issues": ["LabelIssue", "LabelIssues"],
-    "estimators.baselines": ["BelkinGC", "ZhouGC"],
-    "estimators.parameter_free": ["HarmonicGC", "PoissonGC"],
+    "estimators.baselines": ["BelkinGC", "HarmonicGC", "PoissonGC", "ZhouGC"],
     "estimators.robust": ["RobustGC"],
     "estimators.wrong_labels": ["find_label_issues"],
     "graph.alerts": ["ResidualWarning"],

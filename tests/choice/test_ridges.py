@@ -5,10 +5,10 @@ import pytest
 
 import lifting
 from robustgc import Graph, RobustGC
-from robustgc.choice.label_filters import LabelFilters
 from robustgc.choice.ridges import Ridges
 from robustgc.linalg.ladder import Options
 from robustgc.linalg.lifted import Filters, Modes, find_modes
+from robustgc.models.label_filters import LabelFilters
 
 MODELS = [(1, 0.5), (2, 0.99), (3, 0.99)]
 RIDGES = (1.0, 0.1)

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from robustgc.choice.asked import Model
 from robustgc.linalg.ladder import Options
+from robustgc.models.parameters import Parameters
 from robustgc.mpi.fitting import fit_codes
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import world
@@ -63,7 +63,7 @@ def check(comm, path, way):
     y, labelled = case["y"], np.flatnonzero(case["y"] >= 0)
     given = encode(y[labelled], n_nodes=len(labelled))
     eta, n_modes, tol = (None if np.isnan(x) else float(x) for x in case["asked"])
-    model = Model(eta, None if n_modes is None else int(n_modes), False)
+    model = Parameters(eta, None if n_modes is None else int(n_modes), False)
     rows = share(comm, W, way, labelled)
     found = fit_codes(rows, labelled, given, np.ones(len(labelled)), model, Options(tol=tol))
     answer, issues = found.answer, found.issues

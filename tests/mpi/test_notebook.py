@@ -7,13 +7,13 @@ import scipy.sparse as sp
 from graphs import path
 from models_to_save import blobs
 from robustgc import RobustGC
-from robustgc.audit.task import Model
+from robustgc.estimators.components import Parameters
 from robustgc.linalg.ladder import Options
 from robustgc.linalg.solution import NotConvexError
 from robustgc.mpi import notebook
 from robustgc.transduction.labels import encode
 
-FREE = Model(None, None, False)
+FREE = Parameters(None, None, False)
 # What ranks do as soon as they start: Python imports this before anything else.
 FAULT = """
 import os

@@ -1,21 +1,50 @@
 """Which node to label next: where the answer is least certain and a label would tell most."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.audit.task import Piece, Task
-from robustgc.choice.problem import sqrt_degree
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.linalg.lifted import spreads
+from robustgc.linalg.lifted import Modes, spreads
 from robustgc.transduction.answer import Transduction
+from robustgc.transduction.problem import sqrt_degree
 
 _MODES = 6  # for every class, at most: a graph that was decomposed has as many as nodes
 _STEPS = 10  # of a walk that goes on with probability 1/2: further away is less than 1/1000
 
 
-def queries(task: Task, answer: Transduction, n: int) -> NDArray[np.int64]:
-    """Return up to n unlabelled nodes, the most telling first.
+@dataclass(frozen=True)
+class QueriedComponent:
+    """One component that was answered, as far as queries need it.
+
+    Attributes
+    ----------
+    graph : Graph
+    nodes : ndarray of int
+        Its nodes in the whole graph.
+    n_classes : int
+        How many classes have a label there.
+    modes : Modes or None
+        The first modes, where they are known.
+    """
+
+    graph: Graph
+    nodes: NDArray[Any]
+    n_classes: int
+    modes: Modes | None
+
+
+def queries(
+    components: Iterable[QueriedComponent],
+    labelled: NDArray[np.bool_],
+    answer: Transduction,
+    n: int,
+) -> NDArray[np.int64]:
+    """Return up to n unlabelled nodes, the most telling first; `labelled` has a value per node.
 
     A label tells of the nodes around it: of each as often as a walk from there, which goes on with
     probability 1/2, comes by. And it tells of nodes far away that the first modes place alike: of
@@ -24,20 +53,20 @@ def queries(task: Task, answer: Transduction, n: int) -> NDArray[np.int64]:
 
     A component without any label comes before all others: nothing is known of it.
     """
-    dark = _without_labels(task, answer)[:n]
+    dark = _without_labels(labelled, answer)[:n]
     found, scores = [dark], [np.full(len(dark), np.inf)]
-    for piece in task.pieces.values():
-        nodes, score = _in_piece(task, piece, answer, n)
+    for component in components:
+        nodes, score = _in_component(component, labelled, answer, n)
         found.append(nodes)
         scores.append(score)
     nodes, score = np.concatenate(found), np.concatenate(scores)
     return np.asarray(nodes[np.argsort(-score, kind="stable")][:n], dtype=np.int64)
 
 
-def _without_labels(task: Task, answer: Transduction) -> NDArray[np.int64]:
+def _without_labels(labelled: NDArray[np.bool_], answer: Transduction) -> NDArray[np.int64]:
     """Return the node of highest degree in every unlabelled component of two nodes or more."""
-    labelled = np.unique(answer.number[task.labels.codes >= 0])
-    rest = np.flatnonzero(~np.isin(answer.number, labelled) & (answer.d > 0))
+    known = np.unique(answer.number[labelled])
+    rest = np.flatnonzero(~np.isin(answer.number, known) & (answer.d > 0))
     order = rest[np.lexsort((rest, -answer.d[rest]))]
     _, first = np.unique(answer.number[order], return_index=True)
     sizes = np.bincount(answer.number)
@@ -45,32 +74,30 @@ def _without_labels(task: Task, answer: Transduction) -> NDArray[np.int64]:
     return chosen[np.argsort(-sizes[answer.number[chosen]], kind="stable")].astype(np.int64)
 
 
-def _in_piece(
-    task: Task, piece: Piece, answer: Transduction, n: int
+def _in_component(
+    component: QueriedComponent, labelled: NDArray[np.bool_], answer: Transduction, n: int
 ) -> tuple[NDArray[np.int64], Array]:
     """Take the nodes one by one from which a label would reach most of the doubt that is left."""
-    open_ = task.labels.codes[piece.nodes] < 0
-    root, places = (
-        sqrt_degree(piece.graph),
-        _Places(piece, ~open_),
-    )  # of any unit: only ratios count
-    doubt = np.where(open_, _doubt(answer.f[piece.nodes], root), 0.0)
+    graph, nodes = component.graph, component.nodes
+    open_, root = ~labelled[nodes], sqrt_degree(graph)  # of any unit: only ratios count
+    variance = _Variance(component, ~open_)
+    doubt = np.where(open_, _doubt(answer.f[nodes], root), 0.0)
     taken: list[int] = []
     scores: list[float] = []
     for _ in range(min(n, int(open_.sum()))):
-        reached = root * _walked(piece.graph, doubt / root) + places.explained(doubt)
+        reached = root * _walked(graph, doubt / root) + variance.explained(doubt)
         best = int(np.argmax(np.where(open_, reached, -1.0)))
         taken.append(best)
         scores.append(float(reached[best]))
         open_[best] = False
-        places.label(best)
+        variance.label(best)
         unit = np.zeros(len(root))
         unit[best] = root[best]
-        doubt = doubt * (1.0 - np.minimum(_walked(piece.graph, unit) / root, 1.0))
-    return piece.nodes[np.array(taken, dtype=np.int64)], np.array(scores)
+        doubt = doubt * (1.0 - np.minimum(_walked(graph, unit) / root, 1.0))
+    return nodes[np.array(taken, dtype=np.int64)], np.array(scores)
 
 
-class _Places:
+class _Variance:
     """Where the first modes place the nodes, and how far the labels tell what is where.
 
     A class is taken for a linear function of the place with independent normal coefficients, a
@@ -78,13 +105,12 @@ class _Places:
     the variance of the nodes it is about, however few they are; and no node has more than 1.
     """
 
-    def __init__(self, piece: Piece, labelled: NDArray[np.bool_]) -> None:
-        graph, modes = piece.graph, None if piece.fit is None else piece.fit.modes
+    def __init__(self, component: QueriedComponent, labelled: NDArray[np.bool_]) -> None:
+        graph, modes, K = component.graph, component.modes, component.n_classes
         self._X: Array = np.zeros((graph.n, 0))
         self._C: Array = np.zeros((0, 0))
         if modes is None or not len(modes.values):
             return
-        K = piece.problem.n_classes
         values, V = modes.values[: _MODES * K], modes.vectors[:, : _MODES * K]
         level = values[min(max(K - 2, 0), len(values) - 1)]
         smooth = level / np.maximum(values, level)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robustgc.choice.problem import Problem
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array
 from robustgc.linalg.lifted import MEDIUM, Modes, spreads
+from robustgc.transduction.problem import Problem
 
 # docs/choice.md says where each comes from, and what happens at half and at double of it.
 ETAS = (0.5, 0.99)  # modes with what is near a label, and modes alone
@@ -71,8 +71,8 @@ class Candidate:
 
 def wanted_modes(problem: Problem) -> int:
     """Return how many modes candidates may lift."""
-    if problem.model.n_modes is not None:
-        return problem.model.n_modes
+    if problem.parameters.n_modes is not None:
+        return problem.parameters.n_modes
     K = problem.n_classes
     return min(3 * K + 9 if problem.graph.n <= MEDIUM else K + 2, _MOST_MODES)
 
@@ -119,7 +119,7 @@ class Spectrum:
 
 def kernels(problem: Problem, modes: Modes, spectrum: Spectrum) -> tuple[tuple[int, float], ...]:
     """Return n_modes and eta of the kernels: some numbers of modes, those of clear gaps first."""
-    K, eta, n_modes = problem.n_classes, problem.model.eta, problem.model.n_modes
+    K, eta, n_modes = problem.n_classes, problem.parameters.eta, problem.parameters.n_modes
     etas: Sequence[float] = ETAS if eta is None else (eta,)
     if n_modes is not None:
         if len(modes.values) < n_modes:
@@ -155,7 +155,7 @@ def all_candidates(
     m = len(problem.nodes)
     constant = CONSTANT * m / (m + K) * problem.other_components  # one label is no majority
     simple = np.array([min(1.0, max(1, K - 1) / q) if eta > 0 else 0.0 for q, eta in pairs])
-    largest, regress = max(eta for _, eta in pairs), problem.model.eta is None
+    largest, regress = max(eta for _, eta in pairs), problem.parameters.eta is None
     lifting = [(q, eta == largest) for q, eta in pairs]
     own = np.array([spectrum.clarity[q - 1] if q and most else 0.0 for q, most in lifting])
     many = np.array([regress and q and spectrum.reach[q - 1] > K - 0.5 for q, _ in pairs], bool)

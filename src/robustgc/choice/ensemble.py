@@ -15,11 +15,11 @@ from scipy.special import softmax
 
 from robustgc.choice import likelihood
 from robustgc.choice.candidates import Candidate
-from robustgc.choice.label_filters import LabelFilters
-from robustgc.choice.problem import Problem
 from robustgc.choice.ridges import Ridges
 from robustgc.choice.values import LabelValues
 from robustgc.graph.weights import Array
+from robustgc.models.label_filters import LabelFilters
+from robustgc.transduction.problem import Problem
 
 ROUNDS = 3  # in which candidates are weighed; between two of them labels are
 # By time and memory.

@@ -6,8 +6,6 @@ import numpy as np
 
 from robustgc.choice import candidates
 from robustgc.choice.ensemble import Ensemble, weigh_candidates
-from robustgc.choice.label_filters import LabelFilters
-from robustgc.choice.problem import Problem, sqrt_degree
 from robustgc.choice.ridges import Ridges
 from robustgc.graph import threads
 from robustgc.graph.graph import SMALL
@@ -15,6 +13,8 @@ from robustgc.graph.weights import Array
 from robustgc.linalg.bounded import TOL, Diffusions
 from robustgc.linalg.ladder import Options, precision
 from robustgc.linalg.lifted import Filters, Modes, check_residual, find_modes
+from robustgc.models.label_filters import LabelFilters
+from robustgc.transduction.problem import Problem, sqrt_degree
 
 # By the digits that modes have on graphs of this size, and by time.
 _SINGLE = 10_000  # nodes from which candidates are weighed in single precision throughout

@@ -11,9 +11,9 @@ import numpy as np
 import scipy.linalg as sla
 
 from robustgc.choice.candidates import RIDGES, Candidate
-from robustgc.choice.label_filters import LabelFilters
-from robustgc.choice.problem import Problem
 from robustgc.graph.weights import Array
+from robustgc.models.label_filters import LabelFilters
+from robustgc.transduction.problem import Problem
 
 _MOST_LABELS = 300  # with the whole kernel: the work grows with the cube of their number
 _LEAST_WEIGHT = 0.05  # of a label, relative to the mean: no label has endless noise

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from robustgc.choice.candidates import Candidate
-from robustgc.choice.label_filters import LabelFilters
-from robustgc.choice.problem import Problem
 from robustgc.choice.ridges import Ridges
 from robustgc.graph.weights import Array
+from robustgc.models.label_filters import LabelFilters
+from robustgc.transduction.problem import Problem
 
 _ROUNDING = 1e-10  # of the largest value of the constant mode, in double precision
 _NO_PAIRS = 1e-9  # of the largest sum over pairs of labels: less is rounding

@@ -47,7 +47,7 @@ class Ranks:
 @contextmanager
 def on_ranks(quiet: bool) -> Iterator[Ranks]:
     """Give the ranks; what goes wrong is told once and ends all of them with an exit code."""
-    from robustgc.estimators._ranked import rank_by_mpiexec
+    from robustgc.graph.resources import rank_by_mpiexec
     from robustgc.mpi.ending import Ending
     from robustgc.mpi.world import MissingMPIError, world
 

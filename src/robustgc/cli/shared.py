@@ -278,7 +278,7 @@ def guarded(max_size: str | None = None, quiet: bool = False) -> Iterator[None]:
 
 def _note(text: str, quiet: bool) -> None:
     """Say a note, on the first of several ranks."""
-    from robustgc.estimators._ranked import rank_by_mpiexec
+    from robustgc.graph.resources import rank_by_mpiexec
 
     say(f"note: {text}", quiet or bool(rank_by_mpiexec()))
 

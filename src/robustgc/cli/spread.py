@@ -117,9 +117,9 @@ def _fitted(
     ranks: Ranks, asked: ModelQuestion, checkpoint: Path, stage: Any
 ) -> tuple[Any, Any, dict[str, Any], Any]:
     """Read and fit; return what was found, names, a summary, and what was kept on the way."""
-    from robustgc.choice.asked import Model
     from robustgc.io.label_files import read_labels
     from robustgc.linalg.ladder import Options
+    from robustgc.models.parameters import Parameters
     from robustgc.mpi.fitting import fit
     from robustgc.mpi.keeping import Keep, fingerprint
     from robustgc.mpi.reading import read_share, route_labels
@@ -145,16 +145,16 @@ def _fitted(
     )
     for note in (*known.notes, *notes):
         ranks.say(f"note: {note}")
-    model, options = Model(asked.eta, asked.n_modes, False), Options()
+    parameters, options = Parameters(asked.eta, asked.n_modes, False), Options()
     with together(comm):
-        settings = (columns, dialect, asked.symmetrise, model, options)
+        settings = (columns, dialect, asked.symmetrise, parameters, options)
         mark = fingerprint(asked.edges, nodes, values, *settings) if ranks.first else ""
     keep = Keep(checkpoint, comm, comm.bcast(mark))
     reading = time.perf_counter() - start
     stage.now("fitting")
-    fitted = fit(known.share, nodes, values, model=model, options=options, keep=keep)
+    fitted = fit(known.share, nodes, values, parameters=parameters, options=options, keep=keep)
     stage.now("judging the labels")
-    found = summary(fitted, model)
+    found = summary(fitted, parameters)
     for note in keep.notes:
         ranks.say(f"note: {note}")
     if keep.found:
@@ -168,7 +168,7 @@ def _fitted(
     return fitted, known.names, found, keep
 
 
-def summary(fitted: Any, model: Any) -> dict[str, Any]:
+def summary(fitted: Any, parameters: Any) -> dict[str, Any]:
     """Return what was found on all ranks, for machines; the names are those of one machine."""
     import numpy as np
 
@@ -189,8 +189,8 @@ def summary(fitted: Any, model: Any) -> dict[str, Any]:
         "suspicious": issues.n_wrong,
         "lambda_1": largest.lambda_1 if largest else None,
         "gamma": largest.gamma if largest else None,
-        "eta": best.eta if best else model.eta,
-        "n_modes": best.n_modes if best else model.n_modes or 1,
+        "eta": best.eta if best else parameters.eta,
+        "n_modes": best.n_modes if best else parameters.n_modes or 1,
         "residual": max((c.residual for c in solved), default=0.0),
         "solver": largest.history[-1].solver if largest and largest.history else "none",
         "ranks": comm.size,

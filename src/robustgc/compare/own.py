@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.semi_supervised import LabelSpreading
 
-from robustgc.estimators.baselines import BelkinGC, ZhouGC
-from robustgc.estimators.parameter_free import HarmonicGC, PoissonGC
+from robustgc.estimators.baselines import BelkinGC, HarmonicGC, PoissonGC, ZhouGC
 from robustgc.estimators.robust import RobustGC
 from robustgc.paper.records import generator
 from robustgc.paper.stats import ranks

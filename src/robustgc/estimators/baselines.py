@@ -1,41 +1,83 @@
-"""The methods that the paper compares with, as scikit-learn estimators: ZhouGC, BelkinGC."""
+"""The methods that RobustGC is compared with: ZhouGC, BelkinGC, HarmonicGC, PoissonGC."""
 
-from collections.abc import Mapping
-from copy import copy
+from abc import abstractmethod
+from collections.abc import Sequence
 from numbers import Integral
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from robustgc.estimators._classifier import GraphClassifier
 from robustgc.estimators._docs import documented
+from robustgc.estimators.base import GraphClassifier, InputGraph, unchanged_by_failure
 from robustgc.estimators.tuning import Candidate, choose_gamma, choose_n_vectors, pieces
 from robustgc.graph.graph import KINDS, Graph
 from robustgc.graph.quoting import quoted
-from robustgc.graph.weights import Array, Weights
+from robustgc.graph.weights import Array
 from robustgc.linalg.solution import Solution, as_number
+from robustgc.models.baseline_models import harmonic, poisson
 from robustgc.models.paper import belkin, zhou
-from robustgc.transduction.answer import Certificate
-from robustgc.transduction.labels import Labels
+from robustgc.transduction.answer import ROUNDING, Certificate, ComponentSolver, transduce
+from robustgc.transduction.labels import encode
 
 
-class _Tuned(GraphClassifier):
-    """A model whose parameter may be left to the labels: "auto"."""
+class Baseline(GraphClassifier):
+    """A method with one solver for a connected graph, whose parameter the labels may choose."""
 
-    _chosen: tuple[Candidate, ...] = ()
+    _solves_one_class = False
+    _rounding = ROUNDING
 
-    def _with(self, name: str, chosen: tuple[Candidate, ...], otherwise: float) -> Self:
-        """Return a copy with the value that was chosen."""
-        settled = copy(self)
-        setattr(settled, name, next((row.candidate for row in chosen if row.chosen), otherwise))
-        settled._chosen = chosen
-        return settled
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Answer for every node from the labels of a few.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (N, n_features) or (N, N)
+            Points, or the weight matrix if ``affinity="precomputed"``.
+        y : array-like, shape (N,)
+            Labels: text, integers or booleans. -1, "", None and NaN mean unlabelled.
+
+        Returns
+        -------
+        self
+        """
+        self._check_input()
+        self._check_parameters()
+        with unchanged_by_failure(self):
+            X = self._read_to_fit(X)
+            labels = encode(y, n_nodes=X.shape[0], unlabeled=self.unlabeled)
+            graph = self._input_graph(X, labels)
+            answer = transduce(
+                graph.weights,
+                graph.node_labels,
+                self._solver(graph),
+                solves_one_class=self._solves_one_class,
+                rounding=self._rounding,
+            )
+            self._keep(graph, answer)
+            self._publish(self._set_answers(self._answer))
+        return self
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse the method's own parameters before any work is done."""
+
+    @abstractmethod
+    def _solver(self, graph: InputGraph) -> ComponentSolver:
+        """Choose what is left to the labels; return what solves one connected component."""
+
+    @abstractmethod
+    def _publish(self, certificate: Certificate) -> None:
+        """Set the method's own fitted attributes from the largest component that was solved."""
+
+
+def _chosen(rows: Sequence[Candidate], otherwise: Any) -> Any:
+    """Return the candidate that was chosen."""
+    return next((row.candidate for row in rows if row.chosen), otherwise)
 
 
 @documented
-class ZhouGC(_Tuned):
+class ZhouGC(Baseline):
     """The method of Zhou et al. (section 2.3 of the paper): ``(L_N + gamma I) f = gamma y``.
 
     Parameters
@@ -105,26 +147,31 @@ class ZhouGC(_Tuned):
                 "choose it by the labels."
             )
 
-    def _settled(self, W: Weights, labels: Labels, chosen: NDArray[Any] | None) -> Self:
-        if self.gamma != "auto":
-            return self
-        return self._with("gamma", choose_gamma(pieces(W, labels), len(labels.classes)), 1.0)
+    def _solver(self, graph: InputGraph) -> ComponentSolver:
+        rows: tuple[Candidate, ...] = ()
+        gamma: Any = self.gamma
+        if gamma == "auto":
+            labels = graph.node_labels
+            rows = choose_gamma(pieces(graph.weights, labels), len(labels.classes))
+            gamma = _chosen(rows, 1.0)
+        gamma = float(gamma)
 
-    def _solve(self, graph: Graph, Y: Array, psd: bool) -> tuple[Solution, Certificate]:
-        gamma = float(self.gamma)
-        both = zhou(graph, np.column_stack([Y, np.abs(Y[:, :1])]), gamma=gamma)
-        # Both signs add up to the solution for |y|; what is left of a tie is rounding beside it.
-        f, size = both.f[:, :-1], both.f[:, -1:]
-        tie = (f.shape[1] == 1) & (np.abs(f) <= self._cancelled * size)
-        solution = Solution(np.where(tie, 0.0, f), both.residual, both.n_iter)
-        return solution, Certificate(
-            graph.n,
-            solution.residual,
-            solution.n_iter,
-            extension=-gamma,
-            gamma=gamma,
-            selection=self._chosen,
-        )
+        def solve(part: Graph, Y: Array) -> tuple[Solution, Certificate]:
+            both = zhou(part, np.column_stack([Y, np.abs(Y[:, :1])]), gamma=gamma)
+            # Both signs add up to the solution for |y|; what a tie leaves is rounding beside it.
+            f, size = both.f[:, :-1], both.f[:, -1:]
+            tie = (f.shape[1] == 1) & (np.abs(f) <= self._cancelled * size)
+            solution = Solution(np.where(tie, 0.0, f), both.residual, both.n_iter)
+            return solution, Certificate(
+                part.n,
+                solution.residual,
+                solution.n_iter,
+                extension=-gamma,
+                gamma=gamma,
+                selection=rows,
+            )
+
+        return solve
 
     def _publish(self, certificate: Certificate) -> None:
         self.gamma_ = certificate.gamma
@@ -132,7 +179,7 @@ class ZhouGC(_Tuned):
 
 
 @documented
-class BelkinGC(_Tuned):
+class BelkinGC(Baseline):
     """The method of Belkin and Niyogi (section 2.2): least squares on the first eigenvectors.
 
     Parameters
@@ -195,9 +242,6 @@ class BelkinGC(_Tuned):
         self.landmarks = landmarks
         self.unlabeled = unlabeled
 
-    # Components whose eigenvectors are known from the choice, by their first node.
-    _known: Mapping[int, Graph] = MappingProxyType({})
-
     def _check_parameters(self) -> None:
         auto = isinstance(self.n_vectors, str) and self.n_vectors == "auto"
         if not auto and (not isinstance(self.n_vectors, Integral) or self.n_vectors < 1):
@@ -212,28 +256,136 @@ class BelkinGC(_Tuned):
                 f"{', '.join(KINDS)}."
             )
 
-    def _settled(self, W: Weights, labels: Labels, chosen: NDArray[Any] | None) -> Self:
-        if self.n_vectors != "auto":
-            return self
-        parts, n_classes = pieces(W, labels), len(labels.classes)
-        judged = choose_n_vectors(parts, n_classes, self.laplacian)
-        settled = self._with("n_vectors", judged, n_classes)
-        settled._known = {_first(part.graph): part.graph for part in parts}
-        return settled
+    def _solver(self, graph: InputGraph) -> ComponentSolver:
+        rows: tuple[Candidate, ...] = ()
+        known: dict[int, Graph] = {}  # components whose eigenvectors were found for the choice
+        n_vectors: Any = self.n_vectors
+        if n_vectors == "auto":
+            labels = graph.node_labels
+            parts, n_classes = pieces(graph.weights, labels), len(labels.classes)
+            rows = choose_n_vectors(parts, n_classes, self.laplacian)
+            n_vectors = _chosen(rows, n_classes)
+            known = {_first(part.graph): part.graph for part in parts}
 
-    def _solve(self, graph: Graph, Y: Array, psd: bool) -> tuple[Solution, Certificate]:
-        graph = self._known.get(_first(graph), graph)
-        p = min(int(self.n_vectors), graph.n)
-        solution = belkin(graph, Y, n_vectors=p, laplacian=self.laplacian)
-        return solution, Certificate(
-            graph.n, solution.residual, solution.n_iter, extension=0.0, selection=self._chosen
-        )
+        def solve(part: Graph, Y: Array) -> tuple[Solution, Certificate]:
+            part = known.get(_first(part), part)
+            p = min(int(n_vectors), part.n)
+            solution = belkin(part, Y, n_vectors=p, laplacian=self.laplacian)
+            return solution, Certificate(
+                part.n, solution.residual, solution.n_iter, extension=0.0, selection=rows
+            )
+
+        return solve
 
     def _publish(self, certificate: Certificate) -> None:
         given = len(self.classes_) if self.n_vectors == "auto" else self.n_vectors
-        chosen = (row.candidate for row in certificate.selection if row.chosen)
-        self.n_vectors_ = int(next(chosen, given))
+        self.n_vectors_ = int(_chosen(certificate.selection, given))
         self.selection_ = certificate.selection
+
+
+class _ParameterFree(Baseline):
+    """A method that only has to know how weights come from X."""
+
+    def __init__(
+        self,
+        *,
+        affinity: Any = "knn",
+        sigma: float | None = None,
+        scale: float = 2.0,
+        self_loops: bool = True,
+        n_neighbors: int | None = None,
+        metric: str = "euclidean",
+        ann: bool | str = "auto",
+        landmarks: int | None = None,
+        unlabeled: object = None,
+    ) -> None:
+        self.affinity = affinity
+        self.sigma = sigma
+        self.scale = scale
+        self.self_loops = self_loops
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.ann = ann
+        self.landmarks = landmarks
+        self.unlabeled = unlabeled
+
+    def _check_parameters(self) -> None:
+        """Accept: there is no parameter."""
+
+    def _publish(self, certificate: Certificate) -> None:
+        """Publish nothing more: there is no parameter."""
+
+
+@documented
+class HarmonicGC(_ParameterFree):
+    """The method of Zhu, Ghahramani and Lafferty (2003): every node is the mean of its neighbours.
+
+    Labels are kept as they are, wrong ones too; the values of the other nodes solve
+    ``L_uu f_u = -L_ul y_l`` with the combinatorial Laplacian. One column per class.
+
+    Parameters
+    ----------
+    <shared>
+
+    Attributes
+    ----------
+    <answers>
+
+    Notes
+    -----
+    New points get the weighted average of the decision values around them.
+
+    Examples
+    --------
+    >>> from robustgc import HarmonicGC
+    >>> W = [[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]]
+    >>> HarmonicGC(affinity="precomputed").fit(W, ["a", "", "", "b"]).f_.round(4)
+    array([-1.    , -0.8333,  0.8333,  1.    ])
+    """
+
+    def _solver(self, graph: InputGraph) -> ComponentSolver:
+        def solve(part: Graph, Y: Array) -> tuple[Solution, Certificate]:
+            found = harmonic(part, Y)
+            return found, Certificate(
+                part.n, found.residual, found.n_iter, extension=0.0, smooth=True
+            )
+
+        return solve
+
+
+@documented
+class PoissonGC(_ParameterFree):
+    """Poisson learning with the normalised Laplacian: RobustGC as ``eta`` goes to 0.
+
+    Solves ``L_N f = P0 y`` on the complement of v0, once for every class.
+
+    Parameters
+    ----------
+    <shared>
+
+    Attributes
+    ----------
+    <answers>
+
+    Notes
+    -----
+    New points get the weighted average of the decision values around them, each divided by the
+    root of its node's degree.
+
+    Examples
+    --------
+    >>> from robustgc import PoissonGC
+    >>> W = [[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]]
+    >>> PoissonGC(affinity="precomputed").fit(W, ["a", "", "", "b"]).f_.round(4)
+    array([-6. , -5.2440,  5.2440,  6. ])
+    """
+
+    def _solver(self, graph: InputGraph) -> ComponentSolver:
+        def solve(part: Graph, Y: Array) -> tuple[Solution, Certificate]:
+            found = poisson(part, Y)
+            return found, Certificate(part.n, found.residual, found.n_iter, extension=0.0)
+
+        return solve
 
 
 def _first(graph: Graph) -> int:

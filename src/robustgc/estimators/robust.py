@@ -1,7 +1,6 @@
 """The paper's model as a scikit-learn estimator: RobustGC."""
 
 from collections.abc import Mapping
-from copy import copy
 from numbers import Integral
 from typing import Any, Self
 
@@ -10,28 +9,26 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from robustgc.audit.issues import LabelIssues
-from robustgc.audit.queries import queries
-from robustgc.audit.task import Task
-from robustgc.choice.asked import Model, checked_model
 from robustgc.choice.likelihood import TYPICAL_SHARE
-from robustgc.estimators._classifier import GraphClassifier, unchanged_by_failure
 from robustgc.estimators._docs import documented
-from robustgc.estimators._ranked import RankedClassifier, check_engine
-from robustgc.graph.graph import Graph
+from robustgc.estimators.base import GraphClassifier, unchanged_by_failure
+from robustgc.estimators.engine import check_engine, fitting, ranks
+from robustgc.estimators.fits import Fit, GraphProblem
 from robustgc.graph.quoting import quoted
-from robustgc.graph.weights import Array, Weights
+from robustgc.graph.resources import rank_by_mpiexec
+from robustgc.graph.weights import Array
 from robustgc.linalg.ladder import Options
 from robustgc.linalg.progress import Progress
-from robustgc.linalg.solution import Solution
-from robustgc.transduction.answer import Certificate, Transduction
+from robustgc.models.parameters import Parameters, checked_parameters
+from robustgc.transduction.answer import Transduction
 from robustgc.transduction.changes import changed_labels
 from robustgc.transduction.columns import calibrated, probabilities
-from robustgc.transduction.labels import Labels
-from robustgc.transduction.priors import check_priors, check_sizes, label_sizes, with_shares
+from robustgc.transduction.labels import encode
+from robustgc.transduction.priors import check_priors, check_sizes, label_sizes
 
 
 @documented
-class RobustGC(RankedClassifier):
+class RobustGC(GraphClassifier):
     """Robust graph classification: labels for all nodes from a few, some of them wrong.
 
     Theorem 1 and Algorithm 1 of the paper: a convex smoothness term minus a concave loss, convex
@@ -146,8 +143,9 @@ class RobustGC(RankedClassifier):
         self.landmarks = landmarks
         self.unlabeled = unlabeled
 
-    _task: Task
-    _chosen: NDArray[np.int64] | None  # the rows of X that are nodes; None: all
+    _fit: Fit
+    _sizes: Any  # how much the label of every row of X counts
+    _shares: Array | None  # of the classes, by `priors`
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Answer for every node from the labels of a few.
@@ -169,38 +167,58 @@ class RobustGC(RankedClassifier):
         """
         with unchanged_by_failure(self):
             if type(X).__module__.startswith("petsc4py"):
-                return self._fit_spread(X, y, sample_weight)
-            self._sizes: Any = sample_weight
-            return super().fit(X, y)
+                return self._fit_distributed(X, y, sample_weight)
+            self._check_input()
+            parameters = self._check_parameters()
+            with fitting(self.engine, self.n_ranks) as fit_graph:
+                X = self._read_to_fit(X)
+                labels = encode(y, n_nodes=X.shape[0], unlabeled=self.unlabeled)
+                sizes, labels = label_sizes(sample_weight, labels)
+                shares = check_priors(self.priors, labels)
+                graph = self._input_graph(X, labels)
+                psd = graph.affinity.positive_semidefinite
+                known = (graph.node_labels, graph.at_nodes(sizes))
+                problem = GraphProblem(graph.weights, *known, parameters, shares, psd)
+                with self._progress() as progress:
+                    self._fit = fit_graph(problem, self._options(progress.watch))
+            self._sizes, self._shares = sizes, shares
+            self._keep(graph, self._fit.answer)
+            self._set_model(self._answer)
+            return self
 
-    def _check_parameters(self) -> None:
-        self._model()
+    def _fit_distributed(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Self:
+        """Fit a matrix of petsc4py: what is fitted is of the rank's own rows."""
+        parameters = self._check_parameters()
+        if self.engine != "mpi" or self.affinity != "precomputed" or self.priors is not None:
+            raise ValueError(
+                "A matrix of petsc4py needs engine='mpi' and affinity='precomputed', and allows no "
+                "priors: they need all answers in one process."
+            )
+        fitted, self._fit = ranks("program").answer_own(
+            X, y, sample_weight, self.unlabeled, parameters, self._options()
+        )
+        self._X, self._affinity, self._labels = X, None, fitted.labels
+        self._answer = self._graph_answer = fitted.answer
+        self._chosen, self._sizes, self._shares = None, None, None
+        self.n_features_in_ = fitted.share.n
+        self._set_model(fitted.answer)
+        return self
+
+    def _check_parameters(self) -> Parameters:
+        """Return the model's own parameters, or refuse them before any work is done."""
+        parameters = checked_parameters(self.eta, self.n_modes, self.class_weight)
         check_engine(self.engine, self.n_ranks)
         self._options()
+        return parameters
 
-    def _weighted(self, labels: Labels) -> Labels:
-        self._sizes, kept = label_sizes(self._sizes, labels)
-        self._shares = check_priors(self.priors, kept)
-        return kept
+    def _options(self, watch: Any = None) -> Options:
+        """Return how to solve."""
+        return Options(str(self.solver), self.tol, str(self.dtype), watch)
 
-    def _settled(self, W: Weights, labels: Labels, chosen: NDArray[Any] | None) -> "RobustGC":
-        settled: RobustGC = copy(self)
-        sizes = self._sizes if chosen is None else self._sizes[chosen]
-        settled._task, settled._chosen = Task(W, labels, sizes, self._model()), chosen
-        return settled
-
-    def _model(self) -> Model:
-        return checked_model(self.eta, self.n_modes, self.class_weight)
-
-    def _solve(self, graph: Graph, Y: Array, psd: bool) -> tuple[Solution, Certificate]:
-        with Progress(bool(self.verbose)) as progress:
-            return self._task.solve(graph, Y, psd, self._options(progress.watch))
-
-    def _adjusted(self, answer: Transduction) -> Transduction:
-        return answer if self._shares is None else with_shares(answer, self._shares)
-
-    def _adopt(self, settled: GraphClassifier) -> None:
-        self._task, self._chosen = settled._task, settled._chosen
+    def _progress(self) -> Progress:
+        """Return a bar on standard error if there is to be one; of all ranks the first has it."""
+        first = self.engine == "local" or not rank_by_mpiexec()
+        return Progress(bool(self.verbose) and first)
 
     def label_issues(self) -> LabelIssues:
         """Return every given label with the suspicion that it is wrong, the worst first.
@@ -221,7 +239,7 @@ class RobustGC(RankedClassifier):
         (4, np.str_('a'), np.str_('b'))
         """
         check_is_fitted(self)
-        issues = self._task.issues(self._options())  # by the nodes of the graph
+        issues = self._fit.label_issues(self._options())  # by the nodes of the graph
         return issues if self._chosen is None else issues.renumbered(self._chosen)
 
     def update(self, labels: Mapping[int, Any]) -> Self:
@@ -250,16 +268,13 @@ class RobustGC(RankedClassifier):
         sizes = np.where((changed.codes >= 0) & (self._sizes == 0), 1.0, self._sizes)
         kept = changed.codes >= 0
         check_sizes(sizes[kept], changed.codes[kept], changed.classes, sizes[kept])
-        settled = copy(self)
-        settled._task = Task(self._task.W, changed, sizes, self._task.model, self._task.pieces)
-        settled._shares = check_priors(self.priors, changed)
-        psd = self._affinity.positive_semidefinite
-        answer = settled._answered(self._task.W, changed, settled, psd)
+        shares = check_priors(self.priors, changed)
+        with self._progress() as progress:
+            fit = self._fit.updated(changed, sizes, shares, self._options(progress.watch))
         with unchanged_by_failure(self):
-            self._labels, self._sizes, self._answer = changed, sizes, answer
-            self._graph_answer = answer
-            self._adopt(settled)
-            self._set_fitted(answer)
+            self._fit, self._labels, self._sizes, self._shares = fit, changed, sizes, shares
+            self._answer = self._graph_answer = fit.answer
+            self._set_model(fit.answer)
         return self
 
     def suggest_queries(self, n: int = 1) -> NDArray[np.int64]:
@@ -278,7 +293,7 @@ class RobustGC(RankedClassifier):
         check_is_fitted(self)
         if not isinstance(n, Integral) or n < 1:
             raise ValueError(f"n={quoted(n)} is not allowed; it must be a whole number >= 1.")
-        nodes = queries(self._task, self._graph_answer, int(n))
+        nodes = self._fit.queries(int(n))
         return nodes if self._chosen is None else np.asarray(self._chosen[nodes])
 
     def predict_proba(self, X: Any) -> Array:
@@ -298,10 +313,17 @@ class RobustGC(RankedClassifier):
             return probabilities(f, typical=TYPICAL_SHARE)
         return super()._probabilities(f)
 
-    def _options(self, watch: Any = None) -> Options:
-        return Options(str(self.solver), self.tol, str(self.dtype), watch)
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        if not reset and self._affinity is None:
+            raise ValueError(
+                "The graph was a matrix of petsc4py: answers are there for its own rows only, in "
+                "transduction_ and f_."
+            )
+        return super()._read(X, reset=reset)
 
-    def _publish(self, certificate: Certificate) -> None:
+    def _set_model(self, answer: Transduction) -> None:
+        """Set all fitted attributes from the answer for all rows of X."""
+        certificate = self._set_answers(answer)
         self.lambda_1_ = certificate.lambda_1
         self.gamma_ = certificate.gamma
         self.condition_bound_ = certificate.condition_bound
@@ -310,6 +332,6 @@ class RobustGC(RankedClassifier):
         self.solver_ = certificate.history[-1].solver if certificate.history else "none"
         self.selection_ = certificate.selection
         best = next((c for c in certificate.selection if c.lifted), None)
-        model = self._model()
-        self.eta_ = best.eta if best else np.nan if model.eta is None else model.eta
-        self.n_modes_ = best.n_modes if best else model.n_modes or 1
+        given = checked_parameters(self.eta, self.n_modes, self.class_weight)
+        self.eta_ = best.eta if best else np.nan if given.eta is None else given.eta
+        self.n_modes_ = best.n_modes if best else given.n_modes or 1

@@ -1,9 +1,12 @@
-"""How much memory there is."""
+"""How much memory there is, and whether this process is one of several ranks."""
 
 import os
 from pathlib import Path
 
 import psutil
+
+# What mpiexec, or a batch system, tells every rank that it starts.
+_RANK = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MPI_RANKID")
 
 
 def available() -> float:
@@ -29,3 +32,9 @@ def available() -> float:
         raise ValueError(
             f"ROBUSTGC_MEMORY={asked!r} is not a number; it must be bytes, for instance 8e9."
         ) from None
+
+
+def rank_by_mpiexec() -> int | None:
+    """Return the number of this rank, or None: the process was not started by mpiexec."""
+    found = next((os.environ[name] for name in _RANK if name in os.environ), "")
+    return int(found) if found.isdigit() else None

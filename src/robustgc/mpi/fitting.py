@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.audit.issues import ComponentIssues, LabelIssues, component_issues, label_issues
-from robustgc.audit.task import Piece, Task
-from robustgc.choice.asked import Model
+from robustgc.estimators.components import Component, answer_component, weighed_fit
+from robustgc.estimators.fits import GraphProblem
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array, warn_of_faint_links
 from robustgc.linalg.ladder import Attempt, Options
 from robustgc.linalg.lifted import MEDIUM
 from robustgc.linalg.solution import NotConvergedError
+from robustgc.models.parameters import Parameters
 from robustgc.mpi.pieces import Pieces, extracted, find_pieces, separated
 from robustgc.mpi.share import Share
 from robustgc.mpi.small import answer_apart
@@ -78,7 +79,7 @@ def fit(
     values: Any,
     *,
     sizes: Array | None = None,
-    model: Model,
+    parameters: Parameters,
     options: Options,
     keep: Keeper = made,
 ) -> Fitted:
@@ -94,7 +95,7 @@ def fit(
         Their classes.
     sizes : ndarray
         How much each counts.
-    model : Model
+    parameters : Parameters
     options : Options
     keep : callable
         As in `SpreadGraph`.
@@ -103,7 +104,7 @@ def fit(
     given = encode(np.asarray(values, dtype=object), n_nodes=len(nodes), unlabeled="")
     given = replace(given, codes=given.codes[order])
     sizes = np.ones(len(nodes)) if sizes is None else sizes[order]
-    return fit_codes(share, nodes[order], given, sizes, model, options, keep)
+    return fit_codes(share, nodes[order], given, sizes, parameters, options, keep)
 
 
 def fit_codes(
@@ -111,14 +112,14 @@ def fit_codes(
     nodes: NDArray[np.int64],
     given: Labels,
     sizes: Array,
-    model: Model,
+    parameters: Parameters,
     options: Options,
     keep: Keeper = made,
     psd: bool = False,
 ) -> Fitted:
     """Answer from labels whose nodes ascend; `given` has a code for each of them."""
     slepc()  # what is missing is told now, not when a hard component asks for it
-    return _Fit(share, nodes, given, sizes, model, options, keep, psd).run()
+    return _Fit(share, nodes, given, sizes, parameters, options, keep, psd).run()
 
 
 class _Fit:
@@ -128,7 +129,7 @@ class _Fit:
         nodes: NDArray[np.int64],
         given: Labels,
         sizes: Array,
-        model: Model,
+        parameters: Parameters,
         options: Options,
         keep: Keeper,
         psd: bool,
@@ -145,7 +146,7 @@ class _Fit:
                     warn_of_faint_links(faint, self.pieces.count)
         self.share, self.whole, self.halo = share, whole, whole.halo
         self.of_labels = whole.at(self.pieces.number, nodes)
-        self.task = Task(None, given, sizes, model)
+        self.problem = GraphProblem(None, given, sizes, parameters)
         codes = np.full(share.rows, -1, dtype=np.int64)
         here = (nodes >= share.first) & (nodes < share.first + share.rows)
         codes[nodes[here] - share.first] = given.codes[here]
@@ -158,7 +159,7 @@ class _Fit:
         self.reasons[self.pieces.size == 1] = ISOLATED
         self.certificates: dict[int, Certificate] = {}
         self.constants: dict[int, Array] = {}
-        self.solved: list[Piece] = []  # by all ranks
+        self.solved: list[Component] = []  # by all ranks
         self.apart: list[Callable[[], ComponentIssues]] = []  # by this one
 
     def run(self) -> Fitted:
@@ -196,17 +197,17 @@ class _Fit:
         graph, rows, places = self._graph(c)
         chosen = self.of_labels == c
         codes, sizes = self.given.codes[chosen], self.sizes[chosen]
-        problem = self.task.problem(graph, places, self.nodes[chosen], codes, sizes)
+        problem = self.problem.of_component(graph, places, self.nodes[chosen], codes, sizes)
         try:
-            piece = self.task.answer(problem, self.Y[rows], self.psd, self.options)
+            component = answer_component(problem, self.Y[rows], self.psd, self.options)
         except NotConvergedError as failure:
             if graph.n > MEDIUM:
                 raise
             self._apart([c], Attempt("all ranks", f"{graph.n} nodes", str(failure), 0.0))
             return
-        self.solved.append(piece)
-        self.certificates[c] = piece.certificate
-        self._write(rows, *answered(graph, piece.solution, present, False, ROUNDING))
+        self.solved.append(component)
+        self.certificates[c] = component.certificate
+        self._write(rows, *answered(graph, component.solution, present, False, ROUNDING))
 
     def _write(self, rows: Any, f: Array, codes: NDArray[np.int64]) -> None:
         self.f[rows], self.codes[rows], self.reasons[rows] = f, codes, DECIDED
@@ -244,7 +245,7 @@ class _Fit:
         self._write(apart.rows, apart.f, apart.codes)
 
     def _issues(self) -> LabelIssues:
-        found = [component_issues(self.task.fit(piece, self.options)) for piece in self.solved]
+        found = [component_issues(weighed_fit(part, self.options)) for part in self.solved]
         mine = [issues() for issues in self.apart]
         for others in self.share.comm.allgather(mine):
             found += others

@@ -10,12 +10,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from robustgc.audit.issues import LabelIssues
-from robustgc.choice.asked import Model
+from robustgc.estimators.fits import GraphProblem
 from robustgc.estimators.saving.reading import Reading
 from robustgc.estimators.saving.state import constant_arrays, encoded_certificates, issue_arrays
 from robustgc.graph.csr import CSR
 from robustgc.graph.weights import Array, Weights
 from robustgc.linalg.ladder import Options
+from robustgc.models.parameters import Parameters
 from robustgc.mpi.fitting import Fitted
 from robustgc.mpi.world import together
 from robustgc.storage.values import array, encoded
@@ -27,33 +28,26 @@ GRAPH, MODEL, LABELS, ABOUT = "graph", "model.json", "labels.npz", "about.json"
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What is asked: the labelled nodes with a code and a size for each, the model, the options."""
+    """A problem but for its graph: the labelled nodes, with a code and a weight for each."""
 
     nodes: NDArray[np.int64]
     given: Labels
     sizes: Array
-    model: Model
+    parameters: Parameters
     options: Options
     psd: bool
 
 
-def write_job(
-    folder: Path,
-    W: Weights,
-    labels: Labels,
-    sizes: Array,
-    model: Model,
-    options: Options,
-    psd: bool,
-) -> None:
+def write_job(folder: Path, problem: GraphProblem, options: Options) -> None:
     """Write the question."""
-    _stored(W).save(folder / GRAPH)
+    _stored(problem.weights).save(folder / GRAPH)
+    labels, sizes = problem.labels, problem.sample_weight
     nodes = np.flatnonzero(labels.codes >= 0)
     np.savez(folder / LABELS, nodes=nodes, codes=labels.codes[nodes], sizes=sizes[nodes])
     about = {
         "classes": encoded(labels.classes, "classes_"),
-        "model": asdict(model),
-        "psd": psd,
+        "parameters": asdict(problem.parameters),
+        "psd": problem.positive_semidefinite,
         "options": {"solver": options.solver, "tol": options.tol, "dtype": options.dtype},
     }
     (folder / MODEL).write_text(json.dumps(about), encoding="utf-8")
@@ -76,8 +70,8 @@ def read_job(folder: Path) -> Job:
     with np.load(folder / LABELS, allow_pickle=False) as found:
         nodes, codes, sizes = found["nodes"], found["codes"], found["sizes"]
     given = Labels(array(about["classes"]), codes, None)
-    model, options = Model(**about["model"]), Options(**about["options"])
-    return Job(nodes, given, sizes, model, options, about["psd"])
+    parameters, options = Parameters(**about["parameters"]), Options(**about["options"])
+    return Job(nodes, given, sizes, parameters, options, about["psd"])
 
 
 def write_answers(folder: Path, fitted: Fitted) -> None:

@@ -7,8 +7,8 @@ import sys
 from collections import deque
 from pathlib import Path
 
-from robustgc.estimators._ranked import rank_by_mpiexec
 from robustgc.graph import threads
+from robustgc.graph.resources import rank_by_mpiexec
 from robustgc.mpi.failures import died, raise_errors
 from robustgc.mpi.world import MissingMPIError
 

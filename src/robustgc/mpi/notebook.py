@@ -3,14 +3,12 @@
 import tempfile
 from pathlib import Path
 
-from robustgc.audit.kept import Kept
-from robustgc.choice.asked import Model
-from robustgc.graph.weights import Array, Operator, Weights
+from robustgc.estimators.fits import AnswersOnly, GraphProblem
+from robustgc.graph.weights import Operator
 from robustgc.linalg.ladder import Options
 from robustgc.mpi.jobs import read_answers, write_job
 from robustgc.mpi.launching import run_ranks
-from robustgc.transduction.answer import Transduction
-from robustgc.transduction.labels import Labels
+from robustgc.transduction.priors import with_shares
 
 ENDED = (
     "The ranks that n_ranks= started have ended, and with them what update and suggest_queries "
@@ -18,29 +16,10 @@ ENDED = (
 )
 
 
-def solved(
-    W: Weights,
-    labels: Labels,
-    sizes: Array,
-    model: Model,
-    options: Options,
-    psd: bool,
-    n_ranks: int,
-) -> tuple[Transduction, Kept]:
+def solved(problem: GraphProblem, options: Options, n_ranks: int) -> AnswersOnly:
     """Answer for all nodes on some ranks of this machine.
 
     The weights go through a folder for temporary files, ``TMPDIR``, which is removed.
-
-    Parameters
-    ----------
-    W : weights from `check_weights`
-    labels : Labels
-    sizes : ndarray, shape (N,)
-    model : Model
-    options : Options
-    psd : bool
-        Whether the weights are positive semidefinite.
-    n_ranks : int
 
     Raises
     ------
@@ -49,14 +28,16 @@ def solved(
     RuntimeError
         A rank died.
     """
-    if isinstance(W, Operator):
+    if isinstance(problem.weights, Operator):
         raise ValueError(
             "engine='mpi' needs weights that are stored, and this kernel is only ever multiplied "
             "with. Use affinity='knn', or a sparse matrix with affinity='precomputed'."
         )
     with tempfile.TemporaryDirectory(prefix="robustgc-") as name:
         folder = Path(name)
-        write_job(folder, W, labels, sizes, model, options, psd)
+        write_job(folder, problem, options)
         run_ranks(int(n_ranks), folder)
-        answer, issues = read_answers(folder, labels)
-    return answer, Kept(issues, ENDED)
+        answer, issues = read_answers(folder, problem.labels)
+    if problem.shares is not None:
+        answer = with_shares(answer, problem.shares)
+    return AnswersOnly(answer, issues, ENDED)

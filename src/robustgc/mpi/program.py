@@ -1,6 +1,5 @@
 """RobustGC inside an MPI program: what the estimator asks of the ranks."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -8,19 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robustgc.audit.kept import Kept
-from robustgc.choice.asked import Model
-from robustgc.estimators._ranked import rank_by_mpiexec
+from robustgc.estimators.fits import AnswersOnly, GraphProblem
+from robustgc.graph.alerts import warn
 from robustgc.graph.quoting import quoted
-from robustgc.graph.weights import Array, Weights
+from robustgc.graph.resources import rank_by_mpiexec
+from robustgc.graph.weights import Array
 from robustgc.linalg.ladder import Options
+from robustgc.models.parameters import Parameters
 from robustgc.mpi.files import check_equal
 from robustgc.mpi.fitting import Fitted, fit_codes
 from robustgc.mpi.given import from_petsc, from_weights
 from robustgc.mpi.world import together, world
-from robustgc.transduction.answer import Transduction
-from robustgc.transduction.labels import Labels, encode, unlabelled
-from robustgc.transduction.priors import relative_sizes
+from robustgc.transduction.labels import encode, unlabelled
+from robustgc.transduction.priors import relative_sizes, with_shares
 
 SPREAD = (
     "The nodes of this fit are spread over ranks: update and suggest_queries need them in one "
@@ -39,32 +38,34 @@ def meet(error: Exception | None = None) -> None:
             raise error
 
 
-def answer_all(
-    W: Weights, labels: Labels, sizes: Array, model: Model, options: Options, psd: bool
-) -> tuple[Transduction, Kept]:
+def answer_all(problem: GraphProblem, options: Options) -> AnswersOnly:
     """Answer for weights and labels that every rank has; every rank gets all answers."""
-    comm = world()
+    comm, labels, sizes = world(), problem.labels, problem.sample_weight
     if rank_by_mpiexec() is None:
-        warnings.warn(ALONE, UserWarning, stacklevel=6)
+        warn(ALONE)
     nodes = np.flatnonzero(labels.codes >= 0)
     given = replace(labels, codes=labels.codes[nodes])
     parts = (given.classes, nodes, given.codes, sizes[nodes])
     about, short = repr([part.tolist() for part in parts]), f"{len(nodes)} labels"
     check_equal(comm, about, short, "The labels are", "Give the same y to all ranks.")
-    share = from_weights(W, comm)
-    fitted = fit_codes(share, nodes, given, sizes[nodes], model, options, psd=psd)
+    share = from_weights(problem.weights, comm)
+    psd = problem.positive_semidefinite
+    fitted = fit_codes(share, nodes, given, sizes[nodes], problem.parameters, options, psd=psd)
     mine = fitted.answer
     whole: dict[str, Any] = {
         name: np.concatenate(comm.allgather(getattr(mine, name)))
         for name in ("f", "codes", "reasons", "number", "d")
     }
-    return replace(mine, **whole), Kept(lambda: fitted.issues, SPREAD)
+    answer = replace(mine, **whole)
+    if problem.shares is not None:
+        answer = with_shares(answer, problem.shares)
+    return AnswersOnly(answer, lambda: fitted.issues, SPREAD)
 
 
 def answer_own(
-    matrix: Any, y: Any, sample_weight: ArrayLike | None, unlabeled: Any, model: Model,
+    matrix: Any, y: Any, sample_weight: ArrayLike | None, unlabeled: Any, parameters: Parameters,
     options: Options,
-) -> tuple[Fitted, Kept]:  # fmt: skip
+) -> tuple[Fitted, AnswersOnly]:  # fmt: skip
     """Answer for a distributed matrix of petsc4py; every rank gets the answers of its own rows.
 
     Parameters
@@ -82,8 +83,8 @@ def answer_own(
     keep = (weight > 0) & (given.codes >= 0)  # a mapping may have None in it
     given = replace(given, codes=given.codes[keep])
     weight = relative_sizes(weight[keep], given.codes, given.classes)
-    fitted = fit_codes(share, nodes[keep], given, weight, model, options)
-    return fitted, Kept(lambda: fitted.issues, SPREAD)
+    fitted = fit_codes(share, nodes[keep], given, weight, parameters, options)
+    return fitted, AnswersOnly(fitted.answer, lambda: fitted.issues, SPREAD)
 
 
 def _pairs(y: Any, first: int, rows: int, unlabeled: Any) -> tuple[NDArray[Any], list[Any]]:

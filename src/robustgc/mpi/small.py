@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from robustgc.audit.issues import ComponentIssues, component_issues
-from robustgc.audit.task import Piece
+from robustgc.estimators.components import Component, answer_component, weighed_fit
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.ladder import Attempt
@@ -48,10 +48,10 @@ def answer_apart(fit: "_Fit", chosen: list[int], tried: Attempt | None) -> Apart
     pieces = _gathered(fit, np.array(chosen))
     with together(comm):
         for c, nodes, graph in pieces:
-            piece, f, codes = _answered(fit, c, nodes, graph)
-            history = (*([tried] if tried else []), *piece.certificate.history)
-            certificates[c] = replace(piece.certificate, history=history)
-            issues.append(_issues(fit, piece))
+            component, f, codes = _answered(fit, c, nodes, graph)
+            history = (*([tried] if tried else []), *component.certificate.history)
+            certificates[c] = replace(component.certificate, history=history)
+            issues.append(_issues(fit, component))
             found.append((nodes, f, codes))
     nodes = np.concatenate([np.empty(0, dtype=np.int64), *(x[0] for x in found)])
     f = np.concatenate([np.empty((0, fit.Y.shape[1])), *(x[1] for x in found)])
@@ -63,22 +63,23 @@ def answer_apart(fit: "_Fit", chosen: list[int], tried: Attempt | None) -> Apart
     return Apart(nodes - fit.share.first, f, codes, certificates, issues)
 
 
-def _issues(fit: "_Fit", piece: Piece) -> Callable[[], ComponentIssues]:
-    return lambda: component_issues(fit.task.fit(piece, fit.options))
+def _issues(fit: "_Fit", component: Component) -> Callable[[], ComponentIssues]:
+    return lambda: component_issues(weighed_fit(component, fit.options))
 
 
 def _answered(
     fit: "_Fit", c: int, nodes: NDArray[np.int64], graph: Graph
-) -> tuple[Piece, Array, NDArray[np.int64]]:
+) -> tuple[Component, Array, NDArray[np.int64]]:
     labelled = fit.of_labels == c
     places = np.searchsorted(nodes, fit.nodes[labelled])
     here = fit.given.codes[labelled]
     codes = np.full(graph.n, -1, dtype=np.int64)
     codes[places] = here
     Y = replace(fit.given, codes=codes).columns()
-    problem = fit.task.problem(graph, places, fit.nodes[labelled], here, fit.sizes[labelled])
-    piece = fit.task.answer(problem, Y, fit.psd, fit.options)
-    return piece, *answered(graph, piece.solution, np.unique(here), False, ROUNDING)
+    sizes = fit.sizes[labelled]
+    problem = fit.problem.of_component(graph, places, fit.nodes[labelled], here, sizes)
+    component = answer_component(problem, Y, fit.psd, fit.options)
+    return component, *answered(graph, component.solution, np.unique(here), False, ROUNDING)
 
 
 def _gathered(fit: "_Fit", chosen: NDArray[Any]) -> list[tuple[int, NDArray[np.int64], Graph]]:

@@ -34,7 +34,7 @@ def _work(folder: Path, ending: Ending) -> None:
     with together(comm):
         job = jobs.read_job(folder)
     share = read_share(folder / jobs.GRAPH, comm).share
-    asked = (job.nodes, job.given, job.sizes, job.model, job.options)
+    asked = (job.nodes, job.given, job.sizes, job.parameters, job.options)
     fitted = fit_codes(share, *asked, psd=job.psd)
     jobs.write_answers(folder, fitted)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.audit.issues import LabelIssues
-from robustgc.audit.kept import Kept
+from robustgc.estimators.fits import GraphFit
 from robustgc.estimators.robust import RobustGC
 from robustgc.io.named import edge_count
 from robustgc.report.findings import Findings, Histogram, Picture, Suspect
@@ -80,7 +80,8 @@ def _weights(clf: RobustGC) -> Any:
             "The graph is a matrix of petsc4py, of which every rank has its own rows; a page needs "
             "the whole graph in one process. Fit the weights as a scipy matrix."
         )
-    return clf._affinity.weights() if isinstance(clf._task, Kept) else clf._task.W
+    fit = clf._fit
+    return fit.problem.weights if isinstance(fit, GraphFit) else clf._affinity.weights()
 
 
 def _gap(clf: RobustGC) -> float | None:
@@ -88,10 +89,10 @@ def _gap(clf: RobustGC) -> float | None:
 
     None where the modes are not at hand: a saved model does not hold them.
     """
-    if isinstance(clf._task, Kept):
+    if not isinstance(clf._fit, GraphFit):
         return None
-    pieces = clf._task.pieces.values()
-    fits = [(piece.graph.n, piece.fit) for piece in pieces if piece.fit is not None]
+    components = clf._fit.components.values()
+    fits = [(part.graph.n, part.fit) for part in components if part.fit is not None]
     if not fits:
         return None
     values = max(fits, key=lambda pair: pair[0])[1].modes.values

@@ -64,7 +64,7 @@ class Certificate:
     selection: tuple[Any, ...] = ()
 
 
-Model: TypeAlias = Callable[[Graph, Array], tuple[Solution, Certificate]]
+ComponentSolver: TypeAlias = Callable[[Graph, Array], tuple[Solution, Certificate]]
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Transduction:
 
 
 def transduce(
-    W: Weights, labels: Labels, model: Model, *, solves_one_class: bool, rounding: float
+    W: Weights, labels: Labels, solver: ComponentSolver, *, solves_one_class: bool, rounding: float
 ) -> Transduction:
     """Solve every component that has labels.
 
@@ -116,10 +116,10 @@ def transduce(
     ----------
     W : weights from `separated`
     labels : Labels
-    model : callable
-        ``model(graph, Y) -> (Solution, Certificate)`` on a connected graph.
+    solver : callable
+        ``solver(graph, Y) -> (Solution, Certificate)`` on a connected graph.
     solves_one_class : bool
-        Whether the model answers components where one class is labelled (ZhouGC does; RobustGC
+        Whether it answers components where one class is labelled (ZhouGC does; RobustGC
         would split them, as its f is orthogonal to v0).
     rounding : float
         Differences below this share of the largest decision value count as a tie.
@@ -148,7 +148,7 @@ def transduce(
             d[nodes] = graph.d
         else:
             graph = Graph._trusted(W, None if count == 1 else nodes, d[nodes])
-        solution, certificates[int(c)] = model(graph, Y[nodes])
+        solution, certificates[int(c)] = solver(graph, Y[nodes])
         plain = certificates[int(c)].smooth
         f[nodes], codes[nodes] = answered(graph, solution, present, plain, rounding)
         reasons[nodes] = DECIDED

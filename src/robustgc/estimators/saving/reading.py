@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from robustgc.affinity.features import Standardisation, check_metric
 from robustgc.affinity.kinds import Affinity, Gaussian, Nearest, Precomputed
 from robustgc.audit.issues import LabelIssues
-from robustgc.audit.kept import Kept
+from robustgc.estimators.fits import AnswersOnly
 from robustgc.estimators.robust import RobustGC
 from robustgc.estimators.saving.state import KINDS
 from robustgc.graph.csr import CSR
@@ -61,10 +61,10 @@ class Reading(Checked):
         if isinstance(report, LabelIssues):
             check_issues(self, report, made._labels)
             report = report if chosen is None else self._by_landmark(report, chosen, n)
-        made._task = Kept(report)
+        made._fit = AnswersOnly(made._graph_answer, report)
         self._name_features(made, X.shape[1])
         made._scaling = self._standardisation(made)
-        made._set_fitted(answer)
+        made._set_model(answer)
         made.eta_, made.n_modes_ = self._eta(), self._n_modes()
         self.finish()
         return made

@@ -1,10 +1,9 @@
-"""What the estimators share: reading input, solving by component, answering for new points."""
+"""What the estimators share: X becomes a graph, an answer becomes attributes and predictions."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,13 +23,11 @@ from robustgc.affinity.features import (
 from robustgc.affinity.kinds import Affinity
 from robustgc.affinity.points import as_float, row_keys, same
 from robustgc.graph.csr import CSR
-from robustgc.graph.graph import Graph
 from robustgc.graph.structure import check_sparse
 from robustgc.graph.weights import Array, Weights, separated
-from robustgc.linalg.solution import Solution
-from robustgc.transduction.answer import ROUNDING, Certificate, Transduction, decide, transduce
+from robustgc.transduction.answer import Certificate, Transduction, decide
 from robustgc.transduction.columns import probabilities, size_of
-from robustgc.transduction.labels import Labels, encode, recode
+from robustgc.transduction.labels import Labels, recode
 from robustgc.transduction.landmarks import choose, cover
 
 BLOCK = 2**24  # kernel values held at a time when new points are answered: 128 MB
@@ -47,8 +44,52 @@ def unchanged_by_failure(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
-class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
-    """Base of the estimators; a subclass says how one connected graph is solved."""
+@dataclass(frozen=True)
+class InputGraph:
+    """The rows of X as they were read, their labels, and the graph that they make.
+
+    Attributes
+    ----------
+    X : ndarray, sparse array or CSR
+        Points, or weights.
+    labels : Labels
+        Of the rows of X.
+    affinity : Affinity
+    weights : weights from `separated`
+    chosen : ndarray of int or None
+        The rows of X that are the nodes (landmarks); None: all of them.
+    """
+
+    X: Any
+    labels: Labels
+    affinity: Affinity
+    weights: Weights
+    chosen: NDArray[np.int64] | None
+
+    @property
+    def node_labels(self) -> Labels:
+        """The labels of the nodes."""
+        if self.chosen is None:
+            return self.labels
+        return replace(self.labels, codes=self.labels.codes[self.chosen])
+
+    def at_nodes(self, values: Array) -> Array:
+        """Return the values of the nodes from those of the rows of X."""
+        return values if self.chosen is None else values[self.chosen]
+
+    def extended(self, answer: Transduction) -> Transduction:
+        """Return the answer for all rows of X from that on the graph."""
+        if self.chosen is None:
+            return answer
+        rest = np.setdiff1d(np.arange(self.X.shape[0]), self.chosen)
+        return cover(answer, self.chosen, _extended(answer, self.affinity, self.X, rest))
+
+
+class GraphClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the estimators: reading X, publishing an answer, and predicting from it.
+
+    A subclass has a `fit` that reads from top to bottom, and calls what is here.
+    """
 
     # Parameters that every subclass takes in its __init__.
     affinity: Any
@@ -61,68 +102,28 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
     landmarks: Any
     unlabeled: Any
 
-    _solves_one_class = False
-    _rounding = ROUNDING
     _scaling: Standardisation | None = None  # of columns, where `classify` has standardised them
+    _chosen: NDArray[np.int64] | None = None  # the rows of X that are nodes; None: all
 
-    @abstractmethod
-    def _check_parameters(self) -> None:
-        """Refuse the model's own parameters before any work is done."""
-
-    @abstractmethod
-    def _solve(self, graph: Graph, Y: Array, psd: bool) -> tuple[Solution, Certificate]:
-        """Solve one connected component for a block of +1 / -1 / 0 columns."""
-
-    def _settled(
-        self, W: Weights, labels: Labels, chosen: NDArray[Any] | None
-    ) -> "GraphClassifier":
-        """Return the model with all parameters chosen; itself if there is nothing to choose."""
-        return self
-
-    def _adjusted(self, answer: Transduction) -> Transduction:
-        """Return the answer on the graph with what is known beside the labels."""
-        return answer
-
-    def _publish(self, certificate: Certificate) -> None:
-        """Set the model's own fitted attributes from the largest component that was solved."""
-
-    def _weighted(self, labels: Labels) -> Labels:
-        """Return the labels that count; all of them unless a subclass weighs them."""
-        return labels
-
-    def _adopt(self, settled: "GraphClassifier") -> None:
-        """Keep what the settled model has learned beside its answer."""
-
-    def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Answer for every node from the labels of a few.
-
-        Parameters
-        ----------
-        X : array or sparse matrix, shape (N, n_features) or (N, N)
-            Points, or the weight matrix if ``affinity="precomputed"``.
-        y : array-like, shape (N,)
-            Labels: text, integers or booleans. -1, "", None and NaN mean unlabelled.
-
-        Returns
-        -------
-        self
-        """
+    def _check_input(self) -> None:
+        """Refuse what says how X becomes a graph, before any work is done."""
         affinities.check_kind(self.affinity)
         check_metric(self.metric, self.affinity)
-        self._check_parameters()
-        with unchanged_by_failure(self):
-            return self._fit(X, y)
 
-    def _fit(self, X: Any, y: ArrayLike) -> Self:
+    def _read_to_fit(self, X: Any) -> Any:
+        """Check X, and warn of columns of points that distances would not see."""
         self._scaling = None
         X = self._read(X, reset=True)
         if self.metric == "euclidean" and self.affinity in ("knn", "rbf"):
             warn_of_spreads(X, getattr(self, "feature_names_in_", None))
-        labels = self._weighted(encode(y, n_nodes=X.shape[0], unlabeled=self.unlabeled))
-        nodes, on_nodes, chosen = X, labels, None
+        return X
+
+    def _input_graph(self, X: Any, labels: Labels) -> InputGraph:
+        """Make the graph of the rows of X, or of some of them."""
+        nodes, chosen = X, None
         if self.landmarks is not None:
             chosen = choose(self.landmarks, labels.codes, self.affinity)
-            nodes, on_nodes = X[chosen], replace(labels, codes=labels.codes[chosen])
+            nodes = X[chosen]
         affinity = affinities.make(
             nodes,
             self.affinity,
@@ -133,32 +134,19 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
             ann=self.ann,
         )
         weights = separated(affinity.weights(), tell=self.affinity == "precomputed")
-        settled = self._settled(weights, on_nodes, chosen)
-        psd = affinity.positive_semidefinite
-        answer = graph_answer = self._answered(weights, on_nodes, settled, psd)
-        if chosen is not None:
-            rest = np.setdiff1d(np.arange(X.shape[0]), chosen)
-            answer = cover(graph_answer, chosen, _extended(graph_answer, affinity, X, rest))
-        self._X, self._affinity, self._labels, self._answer = X, affinity, labels, answer
-        self._graph_answer = graph_answer  # what new points are answered from
-        self._adopt(settled)
+        return InputGraph(X, labels, affinity, weights, chosen)
+
+    def _keep(self, graph: InputGraph, answer: Transduction) -> None:
+        """Keep the answer on a graph, extended to all rows of X."""
+        whole = graph.extended(answer)
+        self._X, self._labels = graph.X, graph.labels
+        self._affinity: Any = graph.affinity
+        self._answer, self._chosen = whole, graph.chosen
+        self._graph_answer = answer  # what new points are answered from
         self._rows: dict[int, list[int]] | None = None
-        self._set_fitted(answer)
-        return self
 
-    def _answered(
-        self, W: Weights, labels: Labels, settled: "GraphClassifier", psd: bool
-    ) -> Transduction:
-        answer = transduce(
-            W,
-            labels,
-            lambda graph, Y: settled._solve(graph, Y, psd),
-            solves_one_class=self._solves_one_class,
-            rounding=self._rounding,
-        )
-        return self._adjusted(answer)
-
-    def _set_fitted(self, answer: Transduction) -> None:
+    def _set_answers(self, answer: Transduction) -> Certificate:
+        """Set what all estimators publish; return the evidence of the largest component."""
         self.classes_ = self._labels.classes
         self.transduction_ = self._labels.names(answer.codes)
         self.f_ = self._shaped(answer.f).copy()
@@ -171,7 +159,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):
         solved = list(answer.certificates.values())
         self.residual_ = max((c.residual for c in solved), default=0.0)
         self.n_iter_ = max((c.n_iter for c in solved), default=0)
-        self._publish(max(solved, key=lambda c: c.n_nodes, default=nothing))
+        return max(solved, key=lambda c: c.n_nodes, default=nothing)
 
     def fit_predict(self, X: Any, y: ArrayLike) -> NDArray[Any]:
         """Fit and return `transduction_`, the class of every node."""

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.choice.asked import Model
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
+from robustgc.models.parameters import Parameters
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Problem:
         Sum of the sample weights of every class in other components.
     other_components : bool
         Whether other components have labels: then the constant on this one is a mode as any.
-    model : Model
+    parameters : Parameters
         Its ``eta`` and ``n_modes`` are None where they are to be chosen; ``balanced`` counts only
         where nothing is.
     classes : ndarray of int, shape (K,)
@@ -43,7 +43,7 @@ class Problem:
     sample_weight: Array
     mass_elsewhere: Array
     other_components: bool
-    model: Model
+    parameters: Parameters
     classes: NDArray[Any]
     names: NDArray[Any]
 
@@ -55,12 +55,12 @@ class Problem:
     @property
     def has_choice(self) -> bool:
         """Whether a parameter is to be chosen."""
-        return self.model.eta is None or self.model.n_modes is None
+        return self.parameters.eta is None or self.parameters.n_modes is None
 
     @property
     def balanced(self) -> bool:
         """Whether every class counts alike, however many labels it has."""
-        return self.has_choice or self.model.balanced
+        return self.has_choice or self.parameters.balanced
 
     @cached_property
     def one_hot(self) -> Array:

@@ -1,4 +1,4 @@
-"""What is asked of RobustGC: its own parameters, checked."""
+"""The parameters of RobustGC itself, checked."""
 
 from dataclasses import dataclass
 from numbers import Integral
@@ -9,8 +9,8 @@ from robustgc.linalg.solution import LEAST_ETA, as_number
 
 
 @dataclass(frozen=True)
-class Model:
-    """What the user fixed; None is to be chosen."""
+class Parameters:
+    """What the user has fixed; None where it is to be chosen."""
 
     eta: float | None
     n_modes: int | None
@@ -22,8 +22,8 @@ class Model:
         return self.eta is not None and self.n_modes == 1 and not self.balanced
 
 
-def checked_model(eta: Any, n_modes: Any, class_weight: Any) -> Model:
-    """Return the model of an estimator's parameters, or refuse them."""
+def checked_parameters(eta: Any, n_modes: Any, class_weight: Any) -> Parameters:
+    """Return the parameters of an estimator, or refuse them."""
     automatic = isinstance(eta, str) and eta == "auto"  # an array would be compared by element
     if not automatic and not LEAST_ETA <= as_number(eta) < 1:
         raise ValueError(
@@ -45,7 +45,7 @@ def checked_model(eta: Any, n_modes: Any, class_weight: Any) -> Model:
         raise ValueError(
             f"class_weight={quoted(class_weight)} is not allowed; it must be None or 'balanced'."
         )
-    return Model(
+    return Parameters(
         None if automatic else float(eta),
         None if chosen else int(n_modes),
         class_weight is not None,
