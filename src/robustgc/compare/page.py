@@ -8,7 +8,7 @@ from robustgc.compare.own import Cell
 from robustgc.paper.stats import FEWEST
 from robustgc.report.charts import plot, steps
 from robustgc.report.findings import Findings
-from robustgc.report.style import N_COLOURS, STYLE
+from robustgc.report.style import N_COLOURS, asset
 from robustgc.report.tables import reproduce
 from robustgc.report.text import count, fixed, known, name, safe, whole
 
@@ -24,14 +24,6 @@ WORDS = {
     "LabelSpreading": "scikit-learn's, on the same neighbours or width",
 }
 _DASHES = ("", "6 3", "2 3", "9 3 2 3", "1 2", "12 4", "6 2 1 2 1 2")  # told apart without colour
-# Few columns of short numbers: a narrow table reads better than a stretched one. On a phone the
-# names stay while the numbers are moved.
-_STYLE = """
-.cells { width: auto; } .cells small { color: var(--soft); font-weight: 400; }
-.cells th:first-child { position: sticky; left: 0; background: var(--paper); padding-right: .6rem; }
-.cells td, .cells th + th { padding-left: .9rem; } .cells strong { font-weight: 700; }
-@media (min-width: 48rem) { .cells td, .cells th + th { padding-left: 1.4rem; } }
-"""
 
 
 @dataclass(frozen=True)
@@ -74,7 +66,8 @@ def render(sheet: Sheet) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="referrer" content="no-referrer">'
-        f"<title>{safe(sheet.title)}</title><style>{STYLE}{_STYLE}</style></head>\n<body><main>"
+        f"<title>{safe(sheet.title)}</title><style>{asset('page.css')}{asset('compare.css')}</style>"
+        "</head>\n<body><main>"
         f"<h1>{name(sheet.title)}</h1>"
         f'<p class="lead" id="summary">{safe(summary(sheet.cells), 1000)}</p>'
         f"{_how(sheet)}\n{sections}\n"

@@ -6,8 +6,7 @@ import hashlib
 from robustgc.report.charts import choice, decisions
 from robustgc.report.findings import Findings
 from robustgc.report.pictures import picture
-from robustgc.report.script import SCRIPT
-from robustgc.report.style import STYLE
+from robustgc.report.style import asset
 from robustgc.report.tables import certificate, class_sizes, reproduce, suspicious
 from robustgc.report.text import count, known, name, safe, whole
 
@@ -46,11 +45,11 @@ def render(findings: Findings) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{_policy()}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="referrer" content="no-referrer">'
-        f"<title>{safe(findings.title)}</title><style>{STYLE}</style></head>\n<body><main>"
+        f"<title>{safe(findings.title)}</title><style>{asset('page.css')}</style></head>\n<body><main>"
         f"<h1>{name(findings.title)}</h1>"
         f'<p class="lead" id="summary">{summary(findings)}</p>{_notes(findings)}\n'
         f"{sections}</main>\n"
-        f"<script>{SCRIPT}</script></body></html>\n"
+        f"<script>{asset('fit.js')}</script></body></html>\n"
     )
 
 
@@ -62,7 +61,7 @@ def _notes(findings: Findings) -> str:
 
 def _policy() -> str:
     """Allow this script, by its hash, and styles; nothing else, and nothing from elsewhere."""
-    digest = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(asset("fit.js").encode()).digest()).decode()
     return (
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
         "base-uri 'none'; form-action 'none'"
