@@ -7,13 +7,13 @@ from typing import Any
 from robustgc.compare.own import Cell
 from robustgc.paper.stats import FEWEST
 from robustgc.report.charts import plot, steps
+from robustgc.report.document import document
 from robustgc.report.findings import Findings
 from robustgc.report.style import N_COLOURS, asset
 from robustgc.report.tables import reproduce
 from robustgc.report.text import count, fixed, known, name, safe, whole
 
 FILES = ("trials.csv", "summary.csv", "index.html")
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 WORDS = {
     "RobustGC": "nothing to tune: candidates weighed by the labels they do not see",
     "PF-RobustGC": "the paper's parameter-free model, eta = 0.9 and one mode",
@@ -61,19 +61,12 @@ def render(sheet: Sheet) -> str:
         sheet.title, sheet.n_nodes, sheet.classes, (), command=sheet.command,
         versions=sheet.versions, seeds={"labels and noise": sheet.seed}, date=sheet.date,
     )  # fmt: skip
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="referrer" content="no-referrer">'
-        f"<title>{safe(sheet.title)}</title><style>{asset('page.css')}{asset('compare.css')}</style>"
-        "</head>\n<body><main>"
-        f"<h1>{name(sheet.title)}</h1>"
-        f'<p class="lead" id="summary">{safe(summary(sheet.cells), 1000)}</p>'
-        f"{_how(sheet)}\n{sections}\n"
-        f"<section>{_models(sheet)}</section>\n{_failures(sheet)}"
-        f"<section>{reproduce(again)}</section></main></body></html>\n"
+    body = (
+        f"{_how(sheet)}\n{sections}\n<section>{_models(sheet)}</section>\n{_failures(sheet)}"
+        f"<section>{reproduce(again)}</section>"
     )
+    lead = safe(summary(sheet.cells), 1000)
+    return document(sheet.title, lead, body, style=asset("compare.css"))
 
 
 def summary(cells: Sequence[Cell]) -> str:
