@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import chromium
 from robustgc.choice.candidates import Candidate
 from robustgc.report.findings import Findings, Histogram, Picture, Suspect
 from robustgc.report.page import render, summary
+from robustgc.report.style import N_COLOURS, asset
 from robustgc.report.text import fixed, number, script_json
 
 HOSTILE = [
@@ -203,6 +205,19 @@ def test_many_classes_take_the_colours_again_in_another_shape():
     assert "<polygon" in eleventh
     assert "and 6 more classes" in legend
     assert "100 smaller classes" in render(full(classes=tuple(map(str, range(300)))))
+
+
+def test_both_modes_have_every_colour():
+    modes = asset("page.css").split("prefers-color-scheme: dark")
+    wanted = [f"--c{k}" for k in range(N_COLOURS)]
+    assert [re.findall(r"(--c\d+): #", mode) for mode in modes] == [wanted, wanted]
+
+
+def test_every_asset_says_what_it_is_for_and_the_page_does_not():
+    for path in (resources.files("robustgc.report") / "assets").iterdir():
+        head, _, text = path.read_text(encoding="utf-8").partition("*/\n")
+        assert head.startswith("/* "), path.name
+        assert asset(path.name) == text != "", path.name
 
 
 @pytest.fixture(scope="module")

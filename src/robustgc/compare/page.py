@@ -7,13 +7,13 @@ from typing import Any
 from robustgc.compare.own import Cell
 from robustgc.paper.stats import FEWEST
 from robustgc.report.charts import plot, steps
+from robustgc.report.document import document
 from robustgc.report.findings import Findings
-from robustgc.report.style import N_COLOURS, STYLE
+from robustgc.report.style import N_COLOURS, asset
 from robustgc.report.tables import reproduce
 from robustgc.report.text import count, fixed, known, name, safe, whole
 
 FILES = ("trials.csv", "summary.csv", "index.html")
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 WORDS = {
     "RobustGC": "nothing to tune: candidates weighed by the labels they do not see",
     "PF-RobustGC": "the paper's parameter-free model, eta = 0.9 and one mode",
@@ -24,14 +24,6 @@ WORDS = {
     "LabelSpreading": "scikit-learn's, on the same neighbours or width",
 }
 _DASHES = ("", "6 3", "2 3", "9 3 2 3", "1 2", "12 4", "6 2 1 2 1 2")  # told apart without colour
-# Few columns of short numbers: a narrow table reads better than a stretched one. On a phone the
-# names stay while the numbers are moved.
-_STYLE = """
-.cells { width: auto; } .cells small { color: var(--soft); font-weight: 400; }
-.cells th:first-child { position: sticky; left: 0; background: var(--paper); padding-right: .6rem; }
-.cells td, .cells th + th { padding-left: .9rem; } .cells strong { font-weight: 700; }
-@media (min-width: 48rem) { .cells td, .cells th + th { padding-left: 1.4rem; } }
-"""
 
 
 @dataclass(frozen=True)
@@ -69,18 +61,12 @@ def render(sheet: Sheet) -> str:
         sheet.title, sheet.n_nodes, sheet.classes, (), command=sheet.command,
         versions=sheet.versions, seeds={"labels and noise": sheet.seed}, date=sheet.date,
     )  # fmt: skip
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="referrer" content="no-referrer">'
-        f"<title>{safe(sheet.title)}</title><style>{STYLE}{_STYLE}</style></head>\n<body><main>"
-        f"<h1>{name(sheet.title)}</h1>"
-        f'<p class="lead" id="summary">{safe(summary(sheet.cells), 1000)}</p>'
-        f"{_how(sheet)}\n{sections}\n"
-        f"<section>{_models(sheet)}</section>\n{_failures(sheet)}"
-        f"<section>{reproduce(again)}</section></main></body></html>\n"
+    body = (
+        f"{_how(sheet)}\n{sections}\n<section>{_models(sheet)}</section>\n{_failures(sheet)}"
+        f"<section>{reproduce(again)}</section>"
     )
+    lead = safe(summary(sheet.cells), 1000)
+    return document(sheet.title, lead, body, style=asset("compare.css"))
 
 
 def summary(cells: Sequence[Cell]) -> str:

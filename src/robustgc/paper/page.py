@@ -7,6 +7,7 @@ from pathlib import Path
 from robustgc.graph.atomic import new_file
 from robustgc.paper.figures import draw
 from robustgc.paper.style import MODELS, read
+from robustgc.report.style import asset
 
 CAPTIONS = {
     "losses": "Squared error (SE) and the concave error (CE) of RobustGC, for a positive and for "
@@ -24,24 +25,6 @@ CAPTIONS = {
     "extended to the rest; a point out of range counts as wrong. Dotted: where the Wilcoxon test "
     "(5 %) first does not tell the two apart.",
 }
-STYLE = """
-:root { color-scheme: light dark; --ink: #1b1b1b; --paper: #fff; --soft: #666; --line: #ccc; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e8e8e8; --paper: #16181b; --soft: #a5a5a5; --line: #444; } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-  max-width: 92rem; margin: 0 auto; padding: 1rem; }
-h1, h2 { line-height: 1.2; } p, figcaption { max-width: 62rem; } figure { margin: 1.5rem 0; }
-img { max-width: 100%; height: auto; background: #fff; border-radius: 4px; }
-figcaption, .soft { color: var(--soft); font-size: .9rem; }
-.scroll { overflow-x: auto; } td:first-child { white-space: nowrap; }
-table { border-collapse: collapse; font-size: .85rem; }
-th, td { padding: .25rem .5rem; border-bottom: 1px solid var(--line); text-align: left;
-  vertical-align: top; } td.number { text-align: right; white-space: nowrap; }
-.rank1 { background: #1b7837; color: #fff; } .rank2 { background: #7fbf7b; color: #000; }
-.rank3 { background: #d9f0d3; color: #000; } .rank4 { background: #f6fbf4; color: #000; }
-.holds { color: #1b7837; font-weight: 600; } .fails { color: #c0392b; font-weight: 600; }
-@media (prefers-color-scheme: dark) { .holds { color: #7fd18b; } .fails { color: #ff8a7a; } }
-"""
 
 
 def write(folder: Path) -> Path:
@@ -58,7 +41,7 @@ def write(folder: Path) -> Path:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<title>Robust Classification of Graph-Based Data, reproduced</title>"
-        f"<style>{STYLE}</style></head><body>"
+        f"<style>{asset('reproduce.css')}</style></head><body>"
         "<h1>Robust Classification of Graph-Based Data, reproduced</h1>"
         + "\n".join(parts)
         + "</body></html>\n"

@@ -1,15 +1,12 @@
 """The audit page: what was found in a graph and its labels, in one HTML file without network."""
 
-import base64
-import hashlib
-
 from robustgc.report.charts import choice, decisions
+from robustgc.report.document import document
 from robustgc.report.findings import Findings
 from robustgc.report.pictures import picture
-from robustgc.report.script import SCRIPT
-from robustgc.report.style import STYLE
+from robustgc.report.style import asset
 from robustgc.report.tables import certificate, class_sizes, reproduce, suspicious
-from robustgc.report.text import count, known, name, safe, whole
+from robustgc.report.text import count, known, safe, whole
 
 _NOTE = 1000  # letters of a note
 _SECTIONS = {
@@ -41,32 +38,14 @@ def render(findings: Findings) -> str:
     sections = "\n".join(
         f'<section id="{key}">{write(findings)}</section>' for key, write in _SECTIONS.items()
     )
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy()}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="referrer" content="no-referrer">'
-        f"<title>{safe(findings.title)}</title><style>{STYLE}</style></head>\n<body><main>"
-        f"<h1>{name(findings.title)}</h1>"
-        f'<p class="lead" id="summary">{summary(findings)}</p>{_notes(findings)}\n'
-        f"{sections}</main>\n"
-        f"<script>{SCRIPT}</script></body></html>\n"
-    )
+    body = f"{_notes(findings)}\n{sections}"
+    return document(findings.title, summary(findings), body, script=asset("fit.js"))
 
 
 def _notes(findings: Findings) -> str:
     """Return what was decided while the input was read, as a list."""
     rows = "".join(f"<li><bdi>{safe(note, _NOTE)}</bdi></li>" for note in findings.notes)
     return f'<ul class="soft" id="notes">{rows}</ul>' if rows else ""
-
-
-def _policy() -> str:
-    """Allow this script, by its hash, and styles; nothing else, and nothing from elsewhere."""
-    digest = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
-    return (
-        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 def summary(findings: Findings) -> str:

@@ -1,10 +1,9 @@
-"""The little JavaScript of the audit page: the picture with its hints, and the sorted table.
+/* The page of a fit: the picture with its hints, and the sorted table.
 
-Names reach the page only by `textContent` and the picture only by its canvas: nothing that came
-from outside is ever read as HTML.
-"""
-
-_PICTURE = """
+   Names reach the page only by `textContent` and the picture only by its canvas: nothing that came
+   from outside is ever read as HTML. */
+(() => {
+"use strict";
 const picture = (canvas, tip) => {
   const d = JSON.parse(document.getElementById("picture-data").textContent);
   const n = d.x.length, ctx = canvas.getContext("2d");
@@ -93,7 +92,7 @@ const picture = (canvas, tip) => {
     if (d.g[i] >= 0) says.push("given: " + d.classes[d.g[i]]);
     says.push(d.a[i] >= 0 ? "model: " + d.classes[d.a[i]] : "no answer");
     if (d.s[i] !== null) says.push("suspicion: " + d.s[i] + " %");
-    return says.join("\\n");
+    return says.join("\n");
   };
   const choose = i => {
     if (i === chosen) return;
@@ -137,8 +136,7 @@ const picture = (canvas, tip) => {
   }).observe(canvas.parentElement);
   read(); show();
 };
-"""
-_TABLE = """
+
 const sorted = (table, filter, told) => {
   const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
   const rows = [...body.rows], text = rows.map(row => row.textContent.toLowerCase());
@@ -168,10 +166,8 @@ const sorted = (table, filter, told) => {
   });
   filter.parentElement.parentElement.hidden = false;
 };
-"""
-_START = """
+
 const find = id => document.getElementById(id);
 if (find("picture-data")) picture(find("picture"), find("tip"));
 if (find("suspects")) sorted(find("suspects"), find("filter"), find("told"));
-"""
-SCRIPT = f'(() => {{\n"use strict";{_PICTURE}{_TABLE}{_START}}})();\n'
+})();
