@@ -281,3 +281,25 @@ def test_bad_parameters(estimator, text):
 def test_bad_labels(estimator, y, text):
     with pytest.raises(ValueError, match=text):
         estimator(affinity="precomputed").fit(CLIQUES, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"class_weight": "balanced"}, "class_weight='balanced' changes nothing here"),
+        ({"eta": 0.9, "class_weight": "balanced"}, "every class counts alike anyway"),
+        ({"solver": "direct"}, r"solver='direct' is for the paper's model"),
+    ],
+)
+def test_a_parameter_that_changes_nothing_is_told(options, said):
+    W = [[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]]
+    with pytest.warns(UserWarning, match=said):
+        RobustGC(affinity="precomputed", **options).fit(W, ["a", "", "", "b"])
+
+
+def test_scale_is_deprecated_and_sigma_says_the_same():
+    X = np.array([[0.0], [0.4], [2.0], [2.5]])
+    with pytest.warns(FutureWarning, match="sigma multiplied by sqrt"):
+        scaled = RobustGC(affinity="rbf", sigma=0.7, scale=1.0).fit(X, ["a", "", "", "b"])
+    plain = RobustGC(affinity="rbf", sigma=0.7 * np.sqrt(1 / 2)).fit(X, ["a", "", "", "b"])
+    np.testing.assert_allclose(scaled.f_, plain.f_, rtol=1e-9)

@@ -215,7 +215,7 @@ def test_a_tie_is_a_tie_for_every_engine(solver):
         W[m, k] = W[k, m] = W[m, m + 1 + k] = W[m + 1 + k, m] = 1.0
     y = np.full(2 * m + 1, -1)
     y[[40, m + 41]] = 0, 1
-    clf = RobustGC(affinity="precomputed", solver=solver).fit(sp.csr_array(W), y)
+    clf = RobustGC(0.9, n_modes=1, affinity="precomputed", solver=solver).fit(sp.csr_array(W), y)
     assert clf.reasons_[m] == "tie between classes"
     assert (clf.transduction_[:m] == 0).all()
 

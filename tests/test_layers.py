@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -139,3 +140,31 @@ from robustgc import *  # all names: each is imported on first use
 print([m for m in {heavy.split()!r} if m in sys.modules and m not in theirs])"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_fit_crosses_packages_at_most_eight_times():
+    """Along any chain of calls: who reads a fit should not jump to and fro."""
+    W = [[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]]
+    clf, most = robustgc.RobustGC(affinity="precomputed"), 0
+
+    def package(frame):
+        name = frame.f_globals.get("__name__", "")
+        return name.split(".")[1] if name.startswith("robustgc.") else None
+
+    def count(frame, event, _):
+        nonlocal most
+        if event != "call" or package(frame) is None:
+            return
+        chain = []
+        while frame is not None:
+            chain.append(package(frame))
+            frame = frame.f_back
+        chain = [name for name in chain if name]
+        most = max(most, sum(a != b for a, b in pairwise(chain)))
+
+    sys.setprofile(count)
+    try:
+        clf.fit(W, ["a", "", "", "b"])
+    finally:
+        sys.setprofile(None)
+    assert 3 <= most <= 8

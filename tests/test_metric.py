@@ -50,7 +50,7 @@ def test_neighbours_are_those_of_a_search_over_all_cosines(estimator):
 
 def test_the_gaussian_kernel_sees_twice_one_minus_the_cosine():
     X, y, _ = rays(seed=9109, n=15)
-    fitted = RobustGC(affinity="rbf", metric="cosine", sigma=0.4, scale=1.0).fit(X, y)
+    fitted = RobustGC(affinity="rbf", metric="cosine", sigma=0.4 / np.sqrt(2)).fit(X, y)
     expected = np.exp(-2 * (1 - cosines(X, X)) / 0.4**2)
     np.testing.assert_allclose(fitted._affinity.weights(), expected, rtol=1e-10)
 

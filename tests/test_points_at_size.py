@@ -311,7 +311,7 @@ def test_three_hundred_of_a_thousand_digits_suffice(usps):
             labelled = rng.choice(np.flatnonzero(truth == c), 5, replace=False)
             y[labelled] = c
         fits = (
-            RobustGC(0.9, n_modes=1, affinity="rbf", sigma=5.0, scale=1.0, landmarks=m)
+            RobustGC(0.9, n_modes=1, affinity="rbf", sigma=5.0 / np.sqrt(2), landmarks=m)
             for m in (None, 300)
         )
         scores.append(

@@ -14,7 +14,7 @@ _SHARED = """affinity : {"knn", "rbf", "precomputed"} or callable, default="knn"
     sigma : float, default=None
         Width of "rbf". None: the median distance to the 7th nearest neighbour.
     scale : float, default=2.0
-        Factor of ``sigma^2`` in "rbf"; the paper's experiments have 1.
+        Factor of ``sigma^2`` in "rbf". Deprecated: sigma says the same.
     self_loops : bool, default=True
         Whether "rbf" keeps its diagonal ``k(x, x) = 1``; the paper's digits have it zeroed.
     ann : {"auto", True, False}, default="auto"

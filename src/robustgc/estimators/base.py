@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,9 @@ from robustgc.affinity.features import (
 )
 from robustgc.affinity.kinds import Affinity
 from robustgc.affinity.points import as_float, row_keys, same
+from robustgc.graph.alerts import warn
 from robustgc.graph.csr import CSR
+from robustgc.graph.quoting import quoted
 from robustgc.graph.structure import check_sparse
 from robustgc.graph.weights import Array, Weights, separated
 from robustgc.transduction.answer import Certificate, Transduction, decide
@@ -109,6 +112,12 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         """Refuse what says how X becomes a graph, before any work is done."""
         affinities.check_kind(self.affinity)
         check_metric(self.metric, self.affinity)
+        if isinstance(self.scale, Real) and self.scale != 2.0 and self.affinity == "rbf":
+            warn(
+                f"scale={quoted(self.scale)} is deprecated and will be removed: sigma says the "
+                "same. Give sigma multiplied by sqrt(scale / 2), and leave scale out.",
+                FutureWarning,
+            )
 
     def _read_to_fit(self, X: Any) -> Any:
         """Check X, and warn of columns of points that distances would not see."""

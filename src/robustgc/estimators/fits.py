@@ -13,9 +13,8 @@ from robustgc.estimators.components import Component, answer_component, weighed_
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array, Weights
 from robustgc.linalg.ladder import Options
-from robustgc.linalg.solution import Solution
 from robustgc.models.parameters import Parameters
-from robustgc.transduction.answer import ROUNDING, Certificate, Transduction, transduce
+from robustgc.transduction.answer import ROUNDING, Answers, Transduction
 from robustgc.transduction.labels import Labels
 from robustgc.transduction.priors import with_shares
 from robustgc.transduction.problem import Problem
@@ -181,24 +180,21 @@ def fit_graph(problem: GraphProblem, options: Options, before: GraphFit | None =
     before : GraphFit or None
         The same graph with other labels, from which this fit starts.
     """
-    components: dict[int, Component] = {}
     known = {} if before is None else before.components
     codes, psd = problem.labels.codes, problem.positive_semidefinite
-
-    def solve(graph: Graph, Y: Array) -> tuple[Solution, Certificate]:
+    answers = Answers(problem.weights, problem.labels, rounding=ROUNDING)
+    components: dict[int, Component] = {}
+    for part in answers.to_solve():
+        graph = part.graph
         nodes = np.arange(graph.n) if graph._nodes is None else np.asarray(graph._nodes)
         labelled, first = np.flatnonzero(codes[nodes] >= 0), int(nodes[0])
         names = nodes[labelled]
-        part = problem.of_component(
-            graph, labelled, names, codes[names], problem.sample_weight[names]
-        )
-        component = answer_component(part, Y, psd, options, known.get(first))
+        sizes = problem.sample_weight[names]
+        labels = problem.of_component(graph, labelled, names, codes[names], sizes)
+        component = answer_component(labels, part.Y, psd, options, known.get(first))
+        answers.add(part, component.solution, component.certificate)
         components[first] = replace(component, nodes=nodes)
-        return component.solution, component.certificate
-
-    answer = transduce(
-        problem.weights, problem.labels, solve, solves_one_class=False, rounding=ROUNDING
-    )
+    answer = answers.complete()
     if problem.shares is not None:
         answer = with_shares(answer, problem.shares)
     return GraphFit(problem, components, answer)

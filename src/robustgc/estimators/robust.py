@@ -14,6 +14,7 @@ from robustgc.estimators._docs import documented
 from robustgc.estimators.base import GraphClassifier, unchanged_by_failure
 from robustgc.estimators.engine import check_engine, fitting, ranks
 from robustgc.estimators.fits import Fit, GraphProblem
+from robustgc.graph.alerts import warn
 from robustgc.graph.quoting import quoted
 from robustgc.graph.resources import rank_by_mpiexec
 from robustgc.graph.weights import Array
@@ -170,6 +171,7 @@ class RobustGC(GraphClassifier):
                 return self._fit_distributed(X, y, sample_weight)
             self._check_input()
             parameters = self._check_parameters()
+            self._warn_of_no_effect(parameters)
             with fitting(self.engine, self.n_ranks) as fit_graph:
                 X = self._read_to_fit(X)
                 labels = encode(y, n_nodes=X.shape[0], unlabeled=self.unlabeled)
@@ -210,6 +212,21 @@ class RobustGC(GraphClassifier):
         check_engine(self.engine, self.n_ranks)
         self._options()
         return parameters
+
+    def _warn_of_no_effect(self, parameters: Parameters) -> None:
+        """Tell of parameters that change nothing beside the others."""
+        automatic = parameters.eta is None or parameters.n_modes is None
+        if parameters.balanced and automatic:
+            warn(
+                "class_weight='balanced' changes nothing here: where eta or n_modes is 'auto' "
+                "every class counts alike anyway. Leave it out, or give both eta and n_modes."
+            )
+        if self.solver != "auto" and not parameters.of_the_paper:
+            warn(
+                f"solver={quoted(self.solver)} is for the paper's model, eta and n_modes=1 given; "
+                "here it only counts where no modes are found. Leave it out, or give "
+                "eta=0.9, n_modes=1."
+            )
 
     def _options(self, watch: Any = None) -> Options:
         """Return how to solve."""

@@ -4,7 +4,7 @@ The paper's model needs a connected graph with two classes in it. Every componen
 itself; where the model has no answer the honest one is given, and the reason with it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -119,42 +119,98 @@ def transduce(
     solver : callable
         ``solver(graph, Y) -> (Solution, Certificate)`` on a connected graph.
     solves_one_class : bool
-        Whether it answers components where one class is labelled (ZhouGC does; RobustGC
-        would split them, as its f is orthogonal to v0).
+        Whether it answers components where one class is labelled (ZhouGC does; RobustGC would
+        split them, as its f is orthogonal to v0).
     rounding : float
         Differences below this share of the largest decision value count as a tie.
     """
-    count, number = components(W)
-    pieces = _Pieces(count, number)
-    d = np.asarray(W.sum(axis=1), dtype=float).ravel()
-    Y = labels.columns()
-    f: Array = np.full(Y.shape, np.nan)
-    codes = np.full(len(number), -1, dtype=np.int64)
-    reasons = np.empty(len(number), dtype=object)
-    reasons.fill(NO_LABEL)  # one text for all; np.full would make a copy of it for every node
-    if pieces.sizes.min() == 1:
-        reasons[pieces.sizes[number] == 1] = ISOLATED
-    certificates, constants = {}, {}
-    for c in np.unique(number[labels.codes >= 0]):
-        nodes = pieces.nodes(c)
-        present = np.unique(labels.codes[nodes])
-        present = present[present >= 0]
-        if pieces.sizes[c] == 1 or (len(present) == 1 and not solves_one_class):
-            f[nodes] = constants[int(c)] = Y[nodes][labels.codes[nodes] >= 0][0]
-            codes[nodes], reasons[nodes] = present[0], ONE_CLASS
-            continue
-        if count > 1 and isinstance(W, Operator):
-            graph = Graph._trusted(W, nodes)
-            d[nodes] = graph.d
-        else:
-            graph = Graph._trusted(W, None if count == 1 else nodes, d[nodes])
-        solution, certificates[int(c)] = solver(graph, Y[nodes])
-        plain = certificates[int(c)].smooth
-        f[nodes], codes[nodes] = answered(graph, solution, present, plain, rounding)
-        reasons[nodes] = DECIDED
-        if codes[nodes].min() < 0:
-            reasons[nodes] = np.where(codes[nodes] >= 0, reasons[nodes], TIE)
-    return Transduction(f, codes, reasons, number, certificates, constants, d)
+    answers = Answers(W, labels, solves_one_class=solves_one_class, rounding=rounding)
+    for component in answers.to_solve():
+        answers.add(component, *solver(component.graph, component.Y))
+    return answers.complete()
+
+
+@dataclass(frozen=True)
+class LabelledComponent:
+    """One component that is to be solved.
+
+    Attributes
+    ----------
+    graph : Graph
+    Y : ndarray, shape (N, columns)
+        Its label columns of +1 / -1 / 0.
+    present : ndarray of int
+        The classes with a label there.
+    number : int
+    nodes : ndarray of int or slice
+        Its nodes in the whole graph.
+    """
+
+    graph: Graph
+    Y: Array
+    present: NDArray[Any]
+    number: int
+    nodes: Any
+
+
+class Answers:
+    """The answer on a graph while its components are solved one by one; as in `transduce`."""
+
+    def __init__(
+        self, W: Weights, labels: Labels, *, solves_one_class: bool = False, rounding: float
+    ) -> None:
+        self._W, self._labels, self._rounding = W, labels, rounding
+        self._solves_one_class = solves_one_class
+        count, self._number = components(W)
+        self._pieces = _Pieces(count, self._number)
+        self._d = np.asarray(W.sum(axis=1), dtype=float).ravel()
+        self._Y = labels.columns()
+        self._f: Array = np.full(self._Y.shape, np.nan)
+        self._codes = np.full(len(self._number), -1, dtype=np.int64)
+        reasons = self._reasons = np.empty(len(self._number), dtype=object)
+        reasons.fill(NO_LABEL)  # one text for all; np.full would make a copy of it for every node
+        if self._pieces.sizes.min() == 1:
+            reasons[self._pieces.sizes[self._number] == 1] = ISOLATED
+        self._certificates: dict[int, Certificate] = {}
+        self._constants: dict[int, Array] = {}
+
+    def to_solve(self) -> Iterator[LabelledComponent]:
+        """Yield the components that a model is to solve; answer those of one class."""
+        labels, W, count = self._labels, self._W, len(self._pieces.sizes)
+        for c in np.unique(self._number[labels.codes >= 0]).tolist():
+            nodes = self._pieces.nodes(c)
+            present = np.unique(labels.codes[nodes])
+            present = present[present >= 0]
+            alone = len(present) == 1 and not self._solves_one_class
+            if self._pieces.sizes[c] == 1 or alone:
+                decision = self._Y[nodes][labels.codes[nodes] >= 0][0]
+                self._f[nodes] = self._constants[c] = decision
+                self._codes[nodes], self._reasons[nodes] = present[0], ONE_CLASS
+                continue
+            if count > 1 and isinstance(W, Operator):
+                graph = Graph._trusted(W, nodes)
+                self._d[nodes] = graph.d
+            else:
+                graph = Graph._trusted(W, None if count == 1 else nodes, self._d[nodes])
+            yield LabelledComponent(graph, self._Y[nodes], present, c, nodes)
+
+    def add(
+        self, component: LabelledComponent, solution: Solution, certificate: Certificate
+    ) -> None:
+        """Take the solution of one component."""
+        nodes, plain = component.nodes, certificate.smooth
+        self._certificates[component.number] = certificate
+        self._f[nodes], self._codes[nodes] = answered(
+            component.graph, solution, component.present, plain, self._rounding
+        )
+        self._reasons[nodes] = DECIDED
+        if self._codes[nodes].min() < 0:
+            self._reasons[nodes] = np.where(self._codes[nodes] >= 0, self._reasons[nodes], TIE)
+
+    def complete(self) -> Transduction:
+        """Return the answer."""
+        known = (self._f, self._codes, self._reasons, self._number)
+        return Transduction(*known, self._certificates, self._constants, self._d)
 
 
 def answered(
