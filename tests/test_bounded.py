@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 import graphs
 from robustgc import Graph, RobustGC
-from robustgc.audit import task
+from robustgc.estimators import components
 from robustgc.estimators.saving.model import load, save
 from robustgc.linalg import bounded, cycles, multigrid, refined
 from robustgc.linalg.deflated import Complement
@@ -34,15 +34,15 @@ def test_a_wheel_of_any_size_is_answered_by_the_ensemble():
 @pytest.fixture
 def fitted_without_modes(monkeypatch):
     """A fit of a graph whose modes cannot be had, as of a large graph."""
-    fit = task.fit_component
+    fit = components.fit_component
 
     def without(problem, options, without_modes=None):
         if without_modes is None:
             raise NotConvergedError("no modes")
         return fit(problem, options, without_modes)
 
-    monkeypatch.setattr(task, "fit_component", without)
-    monkeypatch.setattr(task, "MEDIUM", 1_000)
+    monkeypatch.setattr(components, "fit_component", without)
+    monkeypatch.setattr(components, "MEDIUM", 1_000)
     rng = np.random.default_rng(82)
     whole, classes = graphs.block_model(rng, 2_000), np.arange(2_000) // 1_000
     kept = graphs.nodes_of_largest_piece(whole)
