@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from robustgc.cli.app import app
 
-PAGE = (Path(__file__).parent.parent / "docs" / "review.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "review.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.S)
 RUN = CliRunner()
 
