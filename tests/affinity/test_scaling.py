@@ -11,13 +11,13 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
+from forging import forged
 from robustgc import BelkinGC, HarmonicGC, RobustGC, ZhouGC, classify
 from robustgc.affinity.features import Standardisation
 from robustgc.api import load
 from robustgc.cli.app import app
 from robustgc.compare.comparing import compare
 from robustgc.io.opening import InputError
-from test_saved_damage import forged
 
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
 

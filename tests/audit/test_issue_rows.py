@@ -6,12 +6,12 @@ import shutil
 import numpy as np
 import pytest
 
+from forging import forged, refused
 from models_to_save import MODELS, same
 from robustgc import RobustGC
 from robustgc.audit.kept import Kept
 from robustgc.estimators.saving.model import load, save
 from robustgc.graph.weights import Operator
-from test_saved_damage import forged, refused
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import os
 import numpy as np
 import pytest
 
+from edge_arrays import ONE, TWO, check, expected, sample
 from robustgc import build_csr
-from test_build import ONE, TWO, check, expected, sample
 
 
 def lines(pairs, weights=None, gap=" "):

@@ -14,7 +14,6 @@ from robustgc.linalg.ladder import Options
 from robustgc.linalg.lifted import WORST, Filters
 from robustgc.linalg.solution import NotConvergedError
 from solving import relative
-from test_hard_graphs import wheel
 
 
 def labelled(rng, n, count=60, classes=3):
@@ -25,7 +24,7 @@ def labelled(rng, n, count=60, classes=3):
 
 def test_a_wheel_of_any_size_is_answered_by_the_ensemble():
     """Where its modes crowd is past what products of block Lanczos tell on smaller graphs, too."""
-    W = wheel(31_000)
+    W = graphs.wheel(31_000)
     clf = RobustGC(affinity="precomputed").fit(W, labelled(np.random.default_rng(81), 31_000))
     assert {attempt.solver for attempt in clf.history_} == {"krylov"}
     assert clf.residual_ < WORST

@@ -304,17 +304,9 @@ def test_weak_blocks_of_a_large_graph_are_found_by_more_products():
     assert np.isin(issues.node[:5], nodes[:24]).all()
 
 
-def wheel(n):
-    """A hub and a rim: hundreds of eigenvalues crowd from 1/3 on."""
-    rim = np.arange(1, n)
-    i, j = np.append(np.zeros(n - 1, dtype=int), rim), np.append(rim, np.append(rim[1:], 1))
-    W = sp.coo_array((np.ones(len(i)), (i, j)), shape=(n, n)).tocsr()
-    return sp.csr_array(W + W.T)
-
-
 def test_modes_of_few_digits_do_not_spoil_the_answer():
     """Vectors turned away from the modes: what couples them is taken out of the answer again."""
-    graph, rng = Graph(wheel(1000)), np.random.default_rng(71)
+    graph, rng = Graph(graphs.wheel(1000)), np.random.default_rng(71)
     values, vectors = np.linalg.eigh(graph.laplacian().toarray())
     V = np.linalg.qr(vectors[:, 1:4] + 2e-4 * graph.P0(rng.standard_normal((1000, 3))))[0]
     turn = np.linalg.eigh(V.T @ graph.L_N(V))

@@ -1,6 +1,5 @@
 """Models that were damaged, forged or come from elsewhere: each is refused with its reason."""
 
-import hashlib
 import io
 import json
 import os
@@ -9,10 +8,10 @@ import zipfile
 import numpy as np
 import pytest
 
+from forging import forged, refused
 from models_to_save import MODELS, islands
 from robustgc import RobustGC
 from robustgc.estimators.saving.model import load, save
-from robustgc.storage.files import digest
 
 
 @pytest.fixture
@@ -20,26 +19,6 @@ def model(tmp_path):
     W, y = islands()
     save(RobustGC(affinity="precomputed").fit(W, y), tmp_path / "model", names=range(32))
     return tmp_path / "model"
-
-
-def forged(folder, change=None, **arrays):
-    """Change a model and make all checksums right again."""
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    for name, values in arrays.items():
-        np.save(folder / f"{name}.npy", values)
-    for name in [*manifest["files"], *(f"{name}.npy" for name in arrays)]:
-        content = (folder / name).read_bytes()
-        found = hashlib.sha256(content).hexdigest()
-        manifest["files"][name] = {"size": len(content), "sha256": found}
-    if change:
-        change(manifest["model"])
-    manifest["sha256"] = digest(manifest["model"], manifest["files"])
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-
-
-def refused(path, message):
-    with pytest.raises(ValueError, match=f"(?s){message}"):
-        load(path)
 
 
 def test_files_that_are_missing_cut_or_changed(model):

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from forging import forged
 from robustgc import classify
 from robustgc.api import load
-from test_saved_damage import forged
 
 EDGES = pd.DataFrame(
     [(f"{side}{i}", f"{side}{j}") for side in "ab" for i in range(5) for j in range(i)]

@@ -6,12 +6,12 @@ import json
 import numpy as np
 import pytest
 
+from forging import forged, refused
 from models_to_save import MODELS, islands
 from robustgc import RobustGC
 from robustgc.choice.candidates import Candidate
 from robustgc.estimators.saving.model import load, save
 from robustgc.storage.values import decoded_record
-from test_saved_damage import forged, refused
 
 
 @pytest.fixture

@@ -137,3 +137,11 @@ def labelled_graphs(draw, min_nodes=2, max_nodes=12):
     i, j = draw(st.permutations(range(n)))[:2]
     y[i], y[j] = 1.0, -1.0
     return W, y
+
+
+def wheel(n):
+    """A hub and a rim: hundreds of eigenvalues crowd from 1/3 on."""
+    rim = np.arange(1, n)
+    i, j = np.append(np.zeros(n - 1, dtype=int), rim), np.append(rim, np.append(rim[1:], 1))
+    W = sp.coo_array((np.ones(len(i)), (i, j)), shape=(n, n)).tocsr()
+    return sp.csr_array(W + W.T)
