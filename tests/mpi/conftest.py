@@ -18,3 +18,10 @@ if missing and os.environ.get("ROBUSTGC_TEST_MPI"):
 HERE = Path(__file__).parent
 ALONE = {"test_missing_libraries.py", "test_part_tables.py"}  # what one process does, without MPI
 collect_ignore = [path.name for path in HERE.glob("*.py") if missing and path.name not in ALONE]
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses by markers
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.parent == HERE and item.path.name not in ALONE:
+            item.add_marker("ranks")
