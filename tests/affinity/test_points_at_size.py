@@ -322,6 +322,7 @@ def test_three_hundred_of_a_thousand_digits_suffice(usps):
     assert abs(full - part) < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [0.04, 1.0])
 def test_gaussian_weights_of_many_points_are_never_a_full_matrix(monkeypatch, width):
     """A narrow kernel becomes sparse, a wide one stays products; both meet the dense one."""

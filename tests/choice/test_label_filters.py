@@ -115,6 +115,7 @@ def larger(kind):
 MODELS = [(1, 0.5), (2, 0.9), (3, 0.99), (6, 0.95)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "exact", "room"),
     [("blocks", False, 1e-5), ("grid", False, 0.02), ("blocks", True, 1e-8), ("grid", True, 1e-8)],

@@ -262,6 +262,7 @@ def test_the_folder_is_checked_before_the_work(files):
     assert "is a file; name a folder with --out" in result.stderr
 
 
+@pytest.mark.browser
 def test_in_a_browser_nothing_is_asked_for_and_nothing_overflows(found, tmp_path):
     if chromium.PROGRAM is None:
         pytest.skip("Chromium is not installed: pages are not opened in a browser")

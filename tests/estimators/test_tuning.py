@@ -96,6 +96,7 @@ def large_piece(n_labels):
     return Piece(graph, codes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [0.01, 0.1, 2.0])
 def test_large_graphs_each_label_by_itself_or_in_folds(gamma, monkeypatch):
     part = large_piece(45)

@@ -34,6 +34,7 @@ def test_a_case_depends_on_its_number_only(kind):
             compile(text.encode("utf-8", "replace"), "case", "exec")
 
 
+@pytest.mark.slow
 def test_every_fault_is_seen(monkeypatch):
     monkeypatch.setattr(runner, "PATIENCE", 5.0)
     tally = runner.run(["faults"], EACH_ONCE, 100.0, lambda found: None, most=8)

@@ -208,6 +208,7 @@ def test_packed_files_are_limited_by_memory(tmp_path, small, monkeypatch):
     refused(read_graph, packed(tmp_path / "g.csv.gz", rows), "3 MB of memory are available")
 
 
+@pytest.mark.slow
 def test_max_size_lifts_the_limits_and_is_one(tmp_path, small):
     rows = b"ab,bc\nbc,cd\n" * (MB // 4)
     path = packed(tmp_path / "g.csv.gz", rows)
@@ -314,6 +315,7 @@ def test_text_that_becomes_objects_needs_room(tmp_path, monkeypatch):
         whole(path, factor=100)
 
 
+@pytest.mark.slow
 def test_reading_names_takes_little_more_than_the_graph(tmp_path):
     path = tmp_path / "g.csv"
     n, k = 60_000, np.arange(1, 8)

@@ -16,6 +16,7 @@ def residuals(graph, found):
     return np.linalg.norm(rest, axis=0) / found.values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "digits"), [("float64", 1e-5), ("float32", 1e-4)])
 @pytest.mark.parametrize("seed", [3011, 3019])
 def test_modes_that_stand_clear(dtype, digits, seed):

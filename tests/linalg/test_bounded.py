@@ -22,6 +22,7 @@ def labelled(rng, n, count=60, classes=3):
     return y
 
 
+@pytest.mark.slow
 def test_a_wheel_of_any_size_is_answered_by_the_ensemble():
     """Where its modes crowd is past what products of block Lanczos tell on smaller graphs, too."""
     W = graphs.wheel(31_000)
@@ -91,6 +92,7 @@ def test_smooth_filters_are_zhougc():
     assert found.limit >= np.linalg.eigvalsh(L)[1] - 1e-9
 
 
+@pytest.mark.slow
 def test_single_precision_is_refined_to_the_residual_that_double_precision_measures():
     W = graphs.grid(60, 60)
     graph, rng = Graph(W), np.random.default_rng(84)

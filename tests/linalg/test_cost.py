@@ -54,6 +54,7 @@ def test_estimates_need_sizes():
         estimate(n_nodes=0, n_edges=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("auto", [False, True])
 def test_the_estimate_is_about_what_a_fit_takes(auto):
     """Peak memory of a fit in a process of its own, against the estimate."""

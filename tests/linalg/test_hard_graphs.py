@@ -25,6 +25,7 @@ def mirrored(rng, n):
     return sp.csr_array(sp.block_array([[half, ties], [ties, half]])), m
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["auto", "krylov", "multigrid"])
 def test_symmetric_labels_cannot_hide_lambda_1(solver):
     """The labels are the same on both halves, so their Krylov space has nothing of v1."""
@@ -76,6 +77,7 @@ def test_classic_graphs_with_one_label_of_each_class(name, both):
     assert np.linalg.norm(rest) <= 1e-6 * gamma * np.linalg.norm(Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bridge", [1e-9, 1e-13, 1e-16])
 def test_clusters_joined_by_almost_nothing(bridge):
     rng = np.random.default_rng(39)
@@ -159,6 +161,7 @@ def test_the_scale_of_weights_does_not_matter_in_single_precision(scale):
         assert relative(a.f, b.f) < 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bridge", [1e-8, 1e-14])
 def test_two_expanders_joined_by_almost_nothing_take_seconds(bridge):
     rng = np.random.default_rng(62)

@@ -66,6 +66,7 @@ def test_branches_and_chains_are_eliminated_exactly(weights):
     np.testing.assert_allclose(graph.L_N(x), r, atol=1e-6 if weights else 1e-9)
 
 
+@pytest.mark.slow
 def test_multigrid_solves_on_a_tree_with_many_more_edges():
     graph = Graph(random_tree(4000, 600))
     assert isinstance(multigrid.hierarchy(graph), Hierarchy)
@@ -77,6 +78,7 @@ def test_multigrid_solves_on_a_tree_with_many_more_edges():
     assert found.n_iter < 40
 
 
+@pytest.mark.slow
 def test_crowded_modes_by_a_filter():
     graph = Graph(graphs.largest_piece(random_tree(4000, 4000)))
     spectrum = full_spectrum(graph)

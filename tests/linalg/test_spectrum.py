@@ -90,6 +90,7 @@ def test_many_cliques_in_a_chain_of_whispers(count):
     assert lambda_1(Graph(W)) == pytest.approx(exact, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dense", [False, True])
 @pytest.mark.parametrize("bridges", [(1e-8, 1e-10), (1e-14, 1e-16), (1e-9, 1e-20)])
 def test_large_cliques_joined_by_different_whispers(bridges, dense):
@@ -170,6 +171,7 @@ def test_failure_of_every_method_says_what_was_tried(monkeypatch):
         eigenpairs(Graph(graphs.path(4000)), 2)
 
 
+@pytest.mark.slow
 def test_several_pairs_of_a_hard_spectrum_come_from_multigrid(monkeypatch):
     """A grid has eigenvalues twice and close to 0; no factorisation is needed for them."""
 

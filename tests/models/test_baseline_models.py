@@ -124,6 +124,7 @@ LARGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", LARGE)
 def test_harmonic_of_large_graphs(case):
     W, y = LARGE[case]()
@@ -142,6 +143,7 @@ def test_poisson_of_large_graphs(case):
     assert found.residual < 1e-9
 
 
+@pytest.mark.slow
 def test_a_large_dense_graph_where_iterations_stall_is_factorised(monkeypatch):
     n = SMALL + 50
     y = np.zeros(n)
@@ -179,6 +181,7 @@ def test_weak_edges_of_a_large_graph_are_resolved_or_refused():
         harmonic(Graph(W), y)
 
 
+@pytest.mark.slow
 def test_poisson_of_clusters_that_hardly_hang_together():
     W = sp.csr_array(sp.block_diag([graphs.complete(760)] * 2)).tolil()
     W[759, 760] = W[760, 759] = 1e-10

@@ -173,6 +173,7 @@ def test_the_answer_survives_a_bridge_of_almost_nothing():
     np.testing.assert_allclose(f, 9 * (v1 @ y) * v1, rtol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::robustgc.ResidualWarning")  # what is asked here is the error
 @pytest.mark.parametrize("dense", [False, True])
 @pytest.mark.parametrize("bridge", [1.0, 1e-4, 1e-8, 1e-14])

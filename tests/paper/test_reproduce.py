@@ -18,6 +18,7 @@ from robustgc.paper import claims, reproduce
 from robustgc.paper.figures import FIGURES
 
 RUN = CliRunner()
+pytestmark = pytest.mark.slow
 
 # Claims with margins wide enough to hold at six repeats; the others are judged, not asserted.
 SURE = [
@@ -105,6 +106,7 @@ def test_the_page_needs_no_network(folder):
         assert word in text
 
 
+@pytest.mark.browser
 @pytest.mark.skipif(not shutil.which("chromium"), reason="no Chromium on this machine")
 def test_a_real_browser_shows_the_page(folder, tmp_path):
     picture = tmp_path / "page.png"

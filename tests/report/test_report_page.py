@@ -228,6 +228,7 @@ PAGES = {
 }
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("name", PAGES)
 def test_in_a_browser_nothing_is_asked_for_and_nothing_overflows(name, browser, tmp_path):
     path = written(tmp_path, PAGES[name]())
@@ -239,6 +240,7 @@ def test_in_a_browser_nothing_is_asked_for_and_nothing_overflows(name, browser, 
         assert browser.run("document.documentElement.scrollWidth") == width
 
 
+@pytest.mark.browser
 def test_in_a_browser_the_table_is_sorted_and_filtered(browser, tmp_path):
     browser.open(written(tmp_path, full()))
     column = (
@@ -263,6 +265,7 @@ def test_in_a_browser_the_table_is_sorted_and_filtered(browser, tmp_path):
     assert browser.complaints() == []
 
 
+@pytest.mark.browser
 def test_in_a_browser_a_node_tells_its_name(browser, tmp_path):
     browser.open(written(tmp_path, hostile()), 390)
     tip = "document.getElementById('tip')"
@@ -277,6 +280,7 @@ def test_in_a_browser_a_node_tells_its_name(browser, tmp_path):
     assert browser.complaints() == []
 
 
+@pytest.mark.browser
 def test_the_browser_would_notice(browser, tmp_path):
     path = tmp_path / "bad.html"
     path.write_text(
@@ -290,6 +294,7 @@ def test_the_browser_would_notice(browser, tmp_path):
     assert browser.run("document.documentElement.scrollWidth") > 390
 
 
+@pytest.mark.browser
 def test_an_injected_script_would_not_run(browser, tmp_path):
     path = written(tmp_path, full())
     page = path.read_text(encoding="utf-8")
