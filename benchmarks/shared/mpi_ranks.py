@@ -1,4 +1,4 @@
-"""One fit on the ranks that mpiexec has started, for `benchmarks/mpi.py`.
+"""One fit on the ranks that mpiexec has started, for `python -m benchmarks mpi`.
 
 Arguments: a graph folder, a file of labels, "paper" or "auto", repeats. Rank 0 prints JSON: the
 seconds of the slowest rank, the best of the repeats; lambda_1; bytes and times of every rank.

@@ -1,6 +1,6 @@
 """One measurement in a process of its own, so that its peak memory is its own; prints JSON.
 
-Usage: python benchmarks/one.py METHOD CASE, with CASE a .npz graph or "fashion".
+Usage: python -m benchmarks.shared.one METHOD CASE, with CASE a .npz graph or "fashion".
 """
 
 import json
@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from cases import block_edges, fashion, fashion_labels, noisy_labels, truth
 from numpy.typing import NDArray
+
+from benchmarks.shared.cases import block_edges, fashion, fashion_labels, noisy_labels, truth
 
 LABEL_SEED = 2029
 
