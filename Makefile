@@ -3,11 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-debug test-mpi fuzz check format reproduce picture bench bench-noise bench-auto bench-speed bench-other bench-queries bench-table1 bench-files bench-mpi bench-billion clean
+.PHONY: help demo test test-all test-debug test-mpi fuzz check format reproduce picture bench clean
 
 help:
 	@echo "make demo     polblogs with 12 labels, 3 of them wrong: who copes?"
-	@echo "make test     the whole test suite"
+	@echo "make test     the tests without slow ones, browsers and ranks (two to three minutes)"
+	@echo "make test-all  all tests but those on ranks (five to ten minutes)"
 	@echo "make test-debug  the same with every index checked and fresh memory full of nonsense"
 	@echo "make test-mpi  the tests of engine='mpi', in .venv-mpi; the first time builds it (1 to 10 minutes)"
 	@echo "make fuzz     generated calls, files and models for MINUTES=5 with SEED=20260101"
@@ -16,22 +17,17 @@ help:
 	@echo "make reproduce  every table and figure of the paper, beside its own numbers"
 	@echo "make picture  draw the README's picture again"
 	@echo "make bench    us and our peers on large graphs: time, memory, accuracy (ten minutes)"
-	@echo "make bench-noise  us and our peers on many graphs with wrong labels: accuracy, wrong labels found"
-	@echo "make bench-other  accuracy on drawn graphs, many with classes of several clusters (ten minutes)"
-	@echo "make bench-speed  the default relative to a peer on ordinary graphs, and on hard ones (five minutes)"
-	@echo "make bench-auto  what the automatic choice costs on a million nodes (three minutes)"
-	@echo "make bench-queries  which node to label next, against random choice (five minutes)"
-	@echo "make bench-table1  the automatic choice on the rows of the paper's Table 1 (ten minutes)"
-	@echo "make bench-files  a text file of 10 million edges: reading against fitting (two minutes)"
-	@echo "make bench-mpi  ranks against one machine: time, memory per rank, a rank that dies (five minutes)"
-	@echo "make bench-billion  a billion edges: tens of GB of disk, 20 GiB of memory, a quarter of an hour"
+	@echo "              other benchmarks: .venv/bin/python -m benchmarks NAME, or --list"
 	@echo "make clean    remove .venv, .venv-mpi and caches"
 
 demo: .venv/package
 	@$(BIN)/robustgc demo
 
 test: .venv/dev
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not browser and not ranks"
+
+test-all: .venv/dev
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not ranks"
 
 # Compiled loops check their indices; memory that malloc gives holds 0x7f in every byte, which is
 # no index of anything, and 1e306 as a number. The cache is apart: numba's key knows nothing of it.
@@ -69,36 +65,7 @@ picture: .venv/plot
 	$(BIN)/python examples/plot_wrong_labels.py
 
 bench: .venv/bench
-	$(BIN)/python benchmarks/run.py
-
-# Runs what benchmarks/records lack, and fails where a bar is not met.
-bench-noise: .venv/bench
-	$(BIN)/python -m benchmarks.noise run --jobs 2
-	$(BIN)/python -m benchmarks.noise summary
-
-bench-auto: .venv/package
-	$(BIN)/python benchmarks/overhead.py
-
-bench-speed: .venv/bench
-	$(BIN)/python -m benchmarks auto_speed
-
-bench-other: .venv/bench
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.other_graphs
-
-bench-queries: .venv/package
-	$(BIN)/python benchmarks/queries.py
-
-bench-table1: .venv/package
-	$(BIN)/python benchmarks/table1_auto.py
-
-bench-files: .venv/package
-	$(BIN)/python benchmarks/files.py
-
-bench-mpi: .venv-mpi/environment
-	. ./.venv-mpi/environment && .venv-mpi/bin/python benchmarks/mpi.py
-
-bench-billion: .venv/package
-	$(BIN)/python benchmarks/billion.py
+	$(BIN)/python -m benchmarks run
 
 clean:
 	rm -rf .venv .venv-mpi .mypy_cache .ruff_cache .pytest_cache .hypothesis
@@ -117,7 +84,7 @@ clean:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-# The peers are installed for this target only.
+# The peers are installed for benchmarks only: `make .venv/bench`, then any of them.
 .venv/bench: .venv/dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check scikit-network graphlearning cleanlab
 	@touch $@

@@ -16,9 +16,8 @@ def main() -> None:
         found[name] = text.splitlines()[0] if text else ""
     if len(sys.argv) < 2 or sys.argv[1] not in found:
         for name, text in found.items():
-            print(f"{name:<14} {text}")
+            print(f"{name:<17} {text}")
         sys.exit(0 if sys.argv[1:] == ["--list"] else 2)
-    sys.path.insert(0, str(HERE))  # the older ones import each other by their plain names
     sys.argv = sys.argv[1:]
     runpy.run_module(f"benchmarks.{sys.argv[0]}", run_name="__main__", alter_sys=False)
 

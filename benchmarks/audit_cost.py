@@ -1,4 +1,4 @@
-"""What the report of wrong labels costs beside the fit: `python benchmarks/audit_cost.py`.
+"""What the report of wrong labels costs relative to the fit.
 
 Two cases, a tenth of the labels wrong: all 1,797 digits of scikit-learn labelled, on their
 neighbour graph, and a block model of 5,000 nodes in 5 classes with 400 labels.

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.hard_graphs import HARD, largest, of_edges
+from benchmarks.shared.hard_graphs import HARD, largest, of_edges
 from robustgc import RobustGC
 
 REPEATS, SEED = 5, 20_261

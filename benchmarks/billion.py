@@ -1,7 +1,7 @@
 """A billion edges on one machine: build the graph on disk, fit, print accuracy and certificate.
 
-Usage: python benchmarks/billion.py [EDGES] [FOLDER]. Building and fitting are two processes, so
-that the peak memory of each is its own.
+Usage: `python -m benchmarks billion [EDGES] [FOLDER]`; tens of GB of disk, 20 GiB of memory, a
+quarter of an hour. Building and fitting are two processes, so that each has a peak of its own.
 """
 
 import json
@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from cases import block_edges, noisy_labels, truth
+from benchmarks.shared.cases import block_edges, noisy_labels, truth
 
 SEED, LABEL_SEED = 2027, 2029
 DEGREE = 40
@@ -70,7 +70,8 @@ def main() -> None:
         if step == "build" and Path(folder).exists():
             print(f"{folder} is there already")
             continue
-        subprocess.run([sys.executable, __file__, str(edges), folder, step], check=True)
+        words = [sys.executable, "-m", "benchmarks.billion", str(edges), folder, step]
+        subprocess.run(words, check=True)
 
 
 if __name__ == "__main__":

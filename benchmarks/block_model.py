@@ -5,12 +5,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from cases import block_edges
+
+from benchmarks.shared.cases import block_edges
+from benchmarks.shared.verdict import verdict
 
 PEERS = ["diffusion", "pagerank", "label_spreading", "poisson"]
 REPEATS = 3
@@ -31,7 +32,7 @@ def measured(case: str, methods: list[str], repeats: int = REPEATS) -> dict[str,
     runs: dict[str, list[dict[str, Any]]] = {method: [] for method in methods}
     for _ in range(repeats):
         for method in methods:
-            command = [sys.executable, str(Path(__file__).parent / "one.py"), method, case]
+            command = [sys.executable, "-m", "benchmarks.shared.one", method, case]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 sys.exit(f"{method} failed:\n{done.stderr[-2000:]}")
@@ -74,6 +75,4 @@ def main() -> list[tuple[str, bool]]:
 
 
 if __name__ == "__main__":
-    from run import verdict
-
     verdict(main())

@@ -1,6 +1,6 @@
 """Files made to do harm, or only large: memory and time of reading them, and what is said.
 
-``python benchmarks/bombs.py [--src FOLDER] [NAME ...]``; ``--src`` measures other code, such as an
+``python -m benchmarks bombs [--src FOLDER] [NAME ...]``; ``--src`` measures other code, such as an
 older checkout's ``src``. Every file is read by a process of its own, which is stopped after two
 minutes; its peak is what the system has counted (``wait4``), about 200 MB of which are libraries.
 Code from before the limits takes 20 GB for ``nodes-claimed``: leave it out on a shared machine.

@@ -1,4 +1,7 @@
-"""Measure build_csr in stored entries per second. Usage: build_speed.py [edges] [folder]."""
+"""How many stored entries build_csr writes per second.
+
+Usage: `python -m benchmarks build_speed [EDGES] [FOLDER]`.
+"""
 
 import shutil
 import sys
@@ -41,4 +44,5 @@ def main():
         shutil.rmtree(place)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,6 @@
 """A text file of 10 million edges: reading against fitting, and the memory of both.
 
-`make bench-files`. Each part runs in a process of its own, so that peaks are its own. Bars: reading
+Two minutes. Each part runs in a process of its own, so that peaks are its own. Bars: reading
 takes no longer than the fit, everything together at most twice the fit, and reading no more memory
 than three times the graph that comes out (beyond what the libraries take).
 """
@@ -65,7 +65,7 @@ def main() -> None:
         write(folder)
         found = []
         for part in ("read", "read", "whole"):  # the first run fills the caches
-            words = [sys.executable, __file__, part, place]
+            words = [sys.executable, "-m", "benchmarks.files", part, place]
             done = subprocess.run(words, capture_output=True, text=True, check=True)
             found.append(json.loads(done.stdout))
     _, read, whole = found

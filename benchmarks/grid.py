@@ -8,6 +8,7 @@ import pyamg
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, cg, lobpcg
 
+from benchmarks.shared.verdict import verdict
 from robustgc import RobustGC
 
 SIDE = 1000
@@ -78,6 +79,4 @@ def main() -> list[tuple[str, bool]]:
 
 
 if __name__ == "__main__":
-    from run import verdict
-
     verdict(main())

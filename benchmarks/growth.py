@@ -12,7 +12,9 @@ import tracemalloc
 from pathlib import Path
 
 import numpy as np
-from cases import block_edges, noisy_labels
+
+from benchmarks.shared.cases import block_edges, noisy_labels
+from benchmarks.shared.verdict import verdict
 
 HERE = Path(__file__).parent
 SIZES = [10**5, 10**6, 10**7, 10**8]
@@ -49,7 +51,7 @@ def main() -> list[tuple[str, bool]]:
     (HERE / "data").mkdir(exist_ok=True)
     for size in SIZES:
         with tempfile.TemporaryDirectory(dir=HERE / "data") as place:
-            command = [sys.executable, __file__, str(size), place]
+            command = [sys.executable, "-m", "benchmarks.growth", str(size), place]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
         found = json.loads(done.stdout.splitlines()[-1])
         edges = found["edges"]
@@ -87,6 +89,4 @@ if __name__ == "__main__":
     if len(sys.argv) > 2:
         measure(int(sys.argv[1]), sys.argv[2])
     else:
-        from run import verdict
-
         verdict(main())

@@ -1,4 +1,8 @@
-"""Ranks against one machine: time, memory per rank, a rank that dies. `make bench-mpi`.
+"""Ranks against one machine: time, memory per rank, a rank that dies.
+
+In the environment of the MPI tests, which `make test-mpi` makes; five minutes:
+
+    . .venv-mpi/environment && .venv-mpi/bin/python -m benchmarks mpi
 
 Ratios of one run: the engine of one machine on two threads, then two ranks with one thread each, on
 the same folder. Then the cost model of docs/cluster.md from what was measured.
@@ -16,13 +20,12 @@ from typing import Any
 
 import numpy as np
 import psutil
-from block_model import graph as blocks
-from cases import noisy_labels
-from grid import grid
 
+from benchmarks.block_model import graph as blocks
+from benchmarks.grid import grid
+from benchmarks.shared.cases import noisy_labels
 from robustgc import CSR, RobustGC
 
-HERE = Path(__file__).parent
 NODES, EDGES, SIDE, REPEATS = 1_000_000, 10_000_000, 1000, 3
 
 
@@ -78,7 +81,7 @@ def _against(home: Path, graph: str, kind: str, text: str, bar: str) -> None:
 
 def ranks(n: int, home: Path, graph: str, kind: str, repeats: int) -> dict[str, Any]:
     """Run one fit on n ranks of one thread each."""
-    words = ["mpiexec", "-n", str(n), sys.executable, str(HERE / "mpi_ranks.py")]
+    words = ["mpiexec", "-n", str(n), sys.executable, "-m", "benchmarks.shared.mpi_ranks"]
     words += [str(home / graph), str(home / f"{graph}.npy"), kind, str(repeats)]
     environment = {**os.environ, "ROBUSTGC_NUM_THREADS": "1"}
     done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)

@@ -2,7 +2,7 @@
 
 Run with faiss-cpu, pynndescent and usearch installed:
 
-    python benchmarks/neighbours.py
+    python -m benchmarks neighbours
 
 Every library returns the 10 nearest others of all points, in single precision on all cores.
 Recall is the share of the true neighbours of 1000 points that were found. CPU seconds add up the
@@ -124,7 +124,8 @@ def one(method, data, size, path):
 def run(method, data, size):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "found.npy"
-        command = [sys.executable, __file__, method, data, str(size), str(path)]
+        command = [sys.executable, "-m", "benchmarks.neighbours", method, data, str(size)]
+        command.append(str(path))
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         wall, cpu = map(float, done.stdout.split()[-2:])
         return wall, cpu, np.load(path)

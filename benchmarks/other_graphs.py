@@ -1,9 +1,11 @@
-"""Drawn graphs, beside the named data of `make bench-noise`: `make bench-other`.
+"""Accuracy on drawn graphs, where `noise` has named data: many have classes of several clusters.
 
 Classes of one or several clusters (block models; points joined to their neighbours), and a union in
 which each piece has some of the classes. The share of the default and the power of the likelihood
 were chosen while looking at graphs of such kinds, drawn with other seeds: another first seed is no
-test of kinds that are not here. Usage: `python -m benchmarks.other_graphs [DRAWS] [FIRST_SEED]`.
+test of kinds that are not here. Usage, ten minutes:
+
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m benchmarks other_graphs [DRAWS] [FIRST_SEED]
 """
 
 import sys

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from block_model import graph
-from cases import noisy_labels
 
+from benchmarks.block_model import graph
+from benchmarks.shared.cases import noisy_labels
+from benchmarks.shared.verdict import verdict
 from robustgc import CSR, Graph, robust_path
 
 TOL = 1e-5
@@ -55,6 +56,4 @@ def main() -> list[tuple[str, bool]]:
 
 
 if __name__ == "__main__":
-    from run import verdict
-
     verdict(main())

@@ -2,8 +2,9 @@
 
 import sys
 
-from block_model import measured, show
-from cases import FASHION
+from benchmarks.block_model import measured, show
+from benchmarks.shared.cases import FASHION
+from benchmarks.shared.verdict import verdict
 
 
 def main() -> list[tuple[str, bool]]:
@@ -22,6 +23,4 @@ def main() -> list[tuple[str, bool]]:
 
 
 if __name__ == "__main__":
-    from run import verdict
-
     verdict(main())

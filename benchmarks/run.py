@@ -1,4 +1,7 @@
-"""All benchmarks of `make bench`: tables as they come, then what was asked and what was seen."""
+"""Us and our peers on large graphs (`make bench`): time, memory, accuracy; what was asked.
+
+Tables as they come, of block_model, path, grid, points and growth; then a summary. Ten minutes.
+"""
 
 import datetime
 import os
@@ -6,21 +9,11 @@ import platform
 import sys
 from importlib.metadata import version
 
-
-def verdict(rows: list[tuple[str, bool]]) -> bool:
-    print("\n| asked | met |\n|---|---|")
-    for text, met in rows:
-        print(f"| {text} | {'yes' if met else '**no**'} |")
-    return all(met for _, met in rows)
+from benchmarks import block_model, grid, growth, path, points
+from benchmarks.shared.verdict import verdict
 
 
 def main() -> None:
-    import block_model
-    import grid
-    import growth
-    import path
-    import points
-
     names = ("robustgc", "numpy", "scipy", "numba", "pyamg", "scikit-learn", "scikit-network",
              "graphlearning", "faiss-cpu")  # fmt: skip
     print(f"{datetime.date.today()}, {platform.machine()}, {os.cpu_count()} cores, "

@@ -1,7 +1,8 @@
-"""The automatic choice on the rows of the paper's Table 1, beside PF-RobustGC: `make bench-table1`.
+"""The automatic choice on the rows of the paper's Table 1, against PF-RobustGC.
 
 The labels are drawn as in `robustgc reproduce` (no wrong ones); draw 1 of the data that depend on
-one. Bars: no row more than 1 point below PF-RobustGC, above it on average.
+one. Bars: no row more than 1 point below PF-RobustGC, above it on average. Usage:
+`python -m benchmarks table1_auto [REPEATS]`; ten minutes.
 """
 
 import sys

@@ -1,4 +1,7 @@
-"""The command line: `run` fills the records, `summary` reads them."""
+"""Wrong labels on many graphs: who still answers right, and who finds the wrong ones.
+
+`run` fills the records, `summary` reads them.
+"""
 
 import argparse
 import os
@@ -12,7 +15,7 @@ def main() -> None:
     from benchmarks.noise.data import LOADERS
     from benchmarks.noise.trials import ALL
 
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.noise", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks noise", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="run the trials that the records lack")
     run.add_argument("--repeats", type=int, default=20)

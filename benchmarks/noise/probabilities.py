@@ -1,7 +1,7 @@
 """Whether `predict_proba` means what it says, on nodes without a label of the data of `run`.
 
 The expected calibration error of the largest probability of every node, each draw counting as one
-whatever its nodes: `python -m benchmarks.noise probabilities`. Nothing is recorded.
+whatever its nodes: `python -m benchmarks noise probabilities`. Nothing is recorded.
 """
 
 import multiprocessing

@@ -12,7 +12,7 @@ PLACE = Path(__file__).parents[1]
 VERDICT = {True: "PASS", False: "**FAIL**", None: "no data"}
 HEAD = """# Wrong labels
 
-Written by `make bench-noise` (`python -m benchmarks.noise summary`) from `records/`; not by hand.
+Written by `python -m benchmarks noise summary` from `records/`; not by hand.
 A cell is a data set, a noise at a rate, and a number of labels a class (at most half of the
 class). Accuracy is on the nodes without a label, in percent, {repeats}.
 
@@ -117,7 +117,7 @@ def main() -> bool:
     """Write what there is to say; return whether all bars are met."""
     rows, labels = records.read(records.ROWS), records.read(records.LABELS)
     if "auto" not in set(rows["column"]):
-        sys.exit("The records have no trials of auto: python -m benchmarks.noise run")
+        sys.exit("The records have no trials of auto: python -m benchmarks noise run")
     asked = write(rows, labels)
     for bar in asked:
         print(f"{VERDICT[bar.met].strip('*'):8} {bar.text}")

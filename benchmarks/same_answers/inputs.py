@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import make_blobs, make_moons
 
-from benchmarks import hard_graphs as hard
+from benchmarks.shared import hard_graphs as hard
 from benchmarks.auto_speed import block_model, labels
 
 Labels = NDArray[np.int64]

@@ -13,8 +13,8 @@ from robustgc.graph.graph import SMALL
 from robustgc.linalg.lifted import WORST
 from robustgc.transduction.answer import DECIDED, ISOLATED, NO_LABEL, ONE_CLASS, TIE
 from robustgc.transduction.landmarks import EXTENDED, OUT_OF_REACH
-from tests import oracles
 from tests.fuzz.verdict import BrokenError
+from tests.support import oracles
 
 ANSWERED, NOTHING = [DECIDED, ONE_CLASS, EXTENDED], [NO_LABEL, ISOLATED, OUT_OF_REACH]
 REASONS = {*ANSWERED, *NOTHING, TIE}

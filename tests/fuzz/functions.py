@@ -4,13 +4,13 @@ import numpy as np
 import scipy.sparse as sp
 
 import robustgc
-from tests import oracles
 from tests.fuzz import answers, graphs, points
 from tests.fuzz.answers import require
 from tests.fuzz.draw import chance, exponents, pick
 from tests.fuzz.objects import Classified, Issues
 from tests.fuzz.source import Plain, call, source
 from tests.fuzz.watch import FAILED
+from tests.support import oracles
 
 
 def make(rng):

@@ -64,7 +64,7 @@ def mpiexec():
 def environment(more=None):
     """Return the variables that ranks see; they can import what tests can."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-    paths = [str(HERE), str(HERE.parent), *filter(None, [kept.get("PYTHONPATH")])]
+    paths = [str(HERE), str(HERE.parent / "support"), *filter(None, [kept.get("PYTHONPATH")])]
     return kept | SETTINGS | {"PYTHONPATH": os.pathsep.join(paths)} | (more or {})
 
 

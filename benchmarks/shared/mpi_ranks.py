@@ -1,0 +1,94 @@
+"""One fit on the ranks that mpiexec has started, for `python -m benchmarks mpi`.
+
+Arguments: a graph folder, a file of labels, "paper" or "auto", repeats. Rank 0 prints JSON: the
+seconds of the slowest rank, the best of the repeats; lambda_1; bytes and times of every rank.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+from robustgc.linalg.ladder import Options
+from robustgc.models.parameters import Parameters
+from robustgc.mpi.fitting import fit_codes
+from robustgc.mpi.halo import Halo
+from robustgc.mpi.reading import read_share
+from robustgc.mpi.spread_graph import SpreadGraph
+from robustgc.mpi.world import world
+from robustgc.transduction.labels import encode
+
+PRODUCTS = 20
+
+
+def main(folder: Path, labels: Path, kind: str, repeats: int) -> None:
+    comm = world()
+    y = np.load(labels)
+    nodes = np.flatnonzero(y >= 0)
+    given, sizes = encode(y[nodes], n_nodes=len(nodes)), np.ones(len(nodes))
+    model = Parameters(0.9, 1, False) if kind == "paper" else Parameters(None, None, False)
+    before = psutil.Process().memory_info().rss
+    runs = []
+    for _ in range(repeats):
+        comm.Barrier()
+        start = time.perf_counter()
+        share = read_share(folder, comm).share
+        read = time.perf_counter() - start
+        fitted = fit_codes(share, nodes, given, sizes, model, Options())
+        comm.Barrier()
+        runs.append((time.perf_counter() - start, read))
+    certificate = max(fitted.answer.certificates.values(), key=lambda c: c.n_nodes)
+    codes = comm.gather(fitted.answer.codes)
+    del fitted, share
+    halo = Halo(read_share(folder, comm).share)
+    mine = {
+        "rows": int(halo.W.nbytes),
+        "exchange": int(halo.nbytes - halo.W.nbytes),
+        "ghosts": len(halo.ghosts),
+        "peak": int(_peak() - before),
+        "product": _product(SpreadGraph(read_share(folder, comm).share)),
+    }
+    every = comm.gather(mine)
+    if comm.rank == 0:
+        seconds, reading = min(runs)
+        found = {
+            "seconds": seconds,
+            "reading": reading,
+            "lambda_1": certificate.lambda_1,
+            "history": [f"{a.solver}: {a.result}, {a.seconds:.2f} s" for a in certificate.history],
+            "sum": int(np.concatenate(codes).sum()),
+            "ranks": every,
+        }
+        print(json.dumps(found))
+
+
+def _peak() -> float:
+    """Return the most memory that this process has had."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0
+
+
+def _product(graph: Any) -> dict[str, float]:
+    """Return the seconds of a product with one column in single precision, and of its exchange."""
+    L = graph.operator("float32")
+    u = np.ones((graph.rows, 1), dtype=np.float32)
+    out = np.empty_like(u)
+    times = []
+    for work in (lambda: L.multiply(u, out), lambda: graph.halo.extended(u)):
+        work()
+        graph.comm.Barrier()
+        start = time.perf_counter()
+        for _ in range(PRODUCTS):
+            work()
+        graph.comm.Barrier()
+        times.append((time.perf_counter() - start) / PRODUCTS)
+    return {"all": times[0], "exchange": times[1]}
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]))

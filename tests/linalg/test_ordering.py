@@ -1,0 +1,100 @@
+"""Factors in an order that fills in little, and levels of multigrid that eliminate exactly."""
+
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import graphs
+from robustgc import Graph, full_spectrum
+from robustgc.linalg import crowded, multigrid, ordering
+from robustgc.linalg.cycles import Elimination, Hierarchy
+from robustgc.linalg.solution import NotConvergedError, nobody
+
+
+def of_edges(n, i, j, weights=None):
+    W = sp.coo_array((np.ones(len(i)) if weights is None else weights, (i, j)), shape=(n, n))
+    return sp.csr_array(W + W.T)
+
+
+def hub_with_loops(n, loops):
+    rng = np.random.default_rng(6021)
+    ends = 1 + rng.permutation(n - 1)[: 2 * loops].reshape(2, -1)
+    i = np.r_[np.zeros(n - 1, dtype=int), ends[0]]
+    return of_edges(n, i, np.r_[np.arange(1, n), ends[1]])
+
+
+def random_tree(n, extra, weights=None):
+    rng = np.random.default_rng(6022)
+    i = np.r_[(rng.random(n - 1) * np.arange(1, n)).astype(int), rng.integers(0, n // 2, extra)]
+    j = np.r_[np.arange(1, n), rng.integers(n // 2, n, extra)]
+    return of_edges(n, i, j, None if weights is None else weights(rng, len(i)))
+
+
+@pytest.mark.parametrize(
+    "W",
+    [random_tree(2500, 0), random_tree(2500, 60), hub_with_loops(2500, 40), graphs.grid(50, 50)],
+)
+def test_factors_solve_whatever_the_order(W):
+    graph = Graph(W)
+    b = np.random.default_rng(6023).standard_normal((graph.n, 3))
+    for shift in (0.1, 0.02):  # the second takes the order of the first
+        M = graph.laplacian() + shift * sp.eye_array(graph.n, format="csr")
+        np.testing.assert_allclose(M @ ordering.factorised(graph, M)(b), b, atol=1e-10)
+
+
+def test_a_hub_with_loops_takes_no_minutes():
+    graph = Graph._trusted(hub_with_loops(200_000, 300))
+    assert ordering.near_tree(graph)
+    start = time.process_time()
+    ordering.factorised(graph, graph.laplacian() + 1e-3 * sp.eye_array(graph.n, format="csr"))
+    assert time.process_time() - start < 10
+
+
+def wide(rng, count):
+    return 10.0 ** rng.uniform(-3, 3, count)
+
+
+@pytest.mark.parametrize("weights", [None, wide])
+def test_branches_and_chains_are_eliminated_exactly(weights):
+    graph = Graph(random_tree(4000, 0, weights))
+    levels = Hierarchy(graph, np.float64)
+    assert all(isinstance(level, Elimination) for level in levels.levels)
+    r = graph.P0(np.random.default_rng(6024).standard_normal((graph.n, 2)))
+    x = graph.P0(levels(r))
+    np.testing.assert_allclose(graph.L_N(x), r, atol=1e-6 if weights else 1e-9)
+
+
+@pytest.mark.slow
+def test_multigrid_solves_on_a_tree_with_many_more_edges():
+    graph = Graph(random_tree(4000, 600))
+    assert isinstance(multigrid.hierarchy(graph), Hierarchy)
+    spectrum = full_spectrum(graph)
+    b = graph.P0(np.random.default_rng(6025).standard_normal((graph.n, 2)))
+    gamma = 0.5 * float(spectrum.values[1])
+    found = multigrid.solved(graph, b, gamma, np.zeros_like(b), 1e-8, graph.v0[:, None])
+    assert found.residual < 1e-7
+    assert found.n_iter < 40
+
+
+@pytest.mark.slow
+def test_crowded_modes_by_a_filter():
+    graph = Graph(graphs.largest_piece(random_tree(4000, 4000)))
+    spectrum = full_spectrum(graph)
+    start = spectrum.vectors[:, 1:9] + 0.02 * np.random.default_rng(6026).standard_normal(
+        (graph.n, 8)
+    )
+    cut = 1.5 * float(spectrum.values[9])
+    values, X, rest, _ = crowded.filtered_modes(graph, start, cut, 1e-5, "float64", nobody)
+    np.testing.assert_allclose(values[0], spectrum.values[1], rtol=1e-8)
+    assert rest[0] <= 1e-5
+    assert abs(X[:, 0] @ spectrum.vectors[:, 1]) > 1 - 1e-6
+
+
+def test_a_filter_without_time_says_so(monkeypatch):
+    monkeypatch.setattr(crowded, "_WORK", 1e6)
+    graph = Graph(random_tree(4000, 4000))
+    start = np.random.default_rng(6027).standard_normal((graph.n, 8))
+    with pytest.raises(NotConvergedError, match="crowded"):
+        crowded.filtered_modes(graph, start, 0.05, 1e-5, "float64", nobody)
