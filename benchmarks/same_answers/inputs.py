@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import make_blobs, make_moons
 
-from benchmarks.shared import hard_graphs as hard
 from benchmarks.auto_speed import block_model, labels
+from benchmarks.shared import hard_graphs as hard
 
 Labels = NDArray[np.int64]
 
