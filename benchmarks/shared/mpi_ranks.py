@@ -15,7 +15,7 @@ import psutil
 
 from robustgc.linalg.ladder import Options
 from robustgc.models.parameters import Parameters
-from robustgc.mpi.fitting import fit_codes
+from robustgc.mpi.fit import fit_codes
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.reading import read_share
 from robustgc.mpi.spread_graph import SpreadGraph

@@ -8,7 +8,7 @@ import graphs
 from robustgc import Graph, RobustGC
 from robustgc.estimators import components
 from robustgc.estimators.saving.model import load, save
-from robustgc.linalg import bounded, cycles, multigrid, refined
+from robustgc.linalg import amg, bounded, multigrid, refined
 from robustgc.linalg.deflated import Complement
 from robustgc.linalg.ladder import Options
 from robustgc.linalg.lifted import WORST, Filters
@@ -129,6 +129,6 @@ def test_hubs_do_not_fill_the_coarser_levels():
     W = sp.coo_array((np.ones(len(i)), (i, j)), shape=(n, n)).tocsr()
     W.setdiag(0)
     W.eliminate_zeros()
-    levels = cycles.Hierarchy(Graph(sp.csr_array(W + W.T)))
+    levels = amg.Hierarchy(Graph(sp.csr_array(W + W.T)))
     first = levels.levels[0].A.nnz
     assert all(level.A.nnz <= 2 * first for level in levels.levels)

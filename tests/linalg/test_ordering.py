@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import graphs
 from robustgc import Graph, full_spectrum
 from robustgc.linalg import crowded, multigrid, ordering
-from robustgc.linalg.cycles import Elimination, Hierarchy
+from robustgc.linalg.amg import Elimination, Hierarchy
 from robustgc.linalg.solution import NotConvergedError, nobody
 
 

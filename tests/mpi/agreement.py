@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from robustgc.linalg.ladder import Options
 from robustgc.models.parameters import Parameters
-from robustgc.mpi.fitting import fit_codes
+from robustgc.mpi.fit import fit_codes
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import world
 from robustgc.transduction.labels import encode

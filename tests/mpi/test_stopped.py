@@ -10,10 +10,10 @@ from ranks import run
 DYING = """
 import os, signal, time
 from pathlib import Path
-from robustgc.mpi import keeping
+from robustgc.mpi import checkpoint
 from robustgc.cli import main
 
-plain = keeping.Keep.__call__
+plain = checkpoint.Keep.__call__
 
 def dying(self, name, make):
     found = plain(self, name, make)
@@ -22,19 +22,19 @@ def dying(self, name, make):
         os.kill(os.getpid(), signal.SIGKILL)
     return found
 
-keeping.Keep.__call__ = dying
+checkpoint.Keep.__call__ = dying
 main()
 """
 # One rank has an error that the others know nothing of; they wait for it.
 ALONE = """
-from robustgc.mpi import keeping, world
+from robustgc.mpi import checkpoint, world
 from robustgc.cli import main
 
 def failing(*_):
     raise {error}
 
 if world.world().rank == 1:
-    keeping.Keep.__init__ = failing
+    checkpoint.Keep.__init__ = failing
 main()
 """
 

@@ -48,7 +48,7 @@ class Ranks:
 def on_ranks(quiet: bool) -> Iterator[Ranks]:
     """Give the ranks; what goes wrong is told once and ends all of them with an exit code."""
     from robustgc.graph.resources import rank_by_mpiexec
-    from robustgc.mpi.ending import Ending
+    from robustgc.mpi.stop import Ending
     from robustgc.mpi.world import MissingMPIError, world
 
     launched = rank_by_mpiexec()

@@ -83,9 +83,9 @@ def check_files(asked: GraphQuestion) -> None:
 
 def _classified(ranks: Ranks, asked: ModelQuestion, output: Path, merge: bool) -> dict[str, Any]:
     from robustgc.cli.classify import check_apart, inputs
-    from robustgc.mpi.ending import Stage
     from robustgc.mpi.merging import check_mergeable
     from robustgc.mpi.merging import merge as merged
+    from robustgc.mpi.stop import Stage
     from robustgc.mpi.world import together
     from robustgc.mpi.writing import check_folder, schema, write_parts
 
@@ -120,8 +120,8 @@ def _fitted(
     from robustgc.io.label_files import read_labels
     from robustgc.linalg.ladder import Options
     from robustgc.models.parameters import Parameters
-    from robustgc.mpi.fitting import fit
-    from robustgc.mpi.keeping import Keep, fingerprint
+    from robustgc.mpi.checkpoint import Keep, fingerprint
+    from robustgc.mpi.fit import fit
     from robustgc.mpi.reading import read_share, route_labels
     from robustgc.mpi.world import together
 

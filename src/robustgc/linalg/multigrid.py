@@ -18,8 +18,8 @@ from robustgc.graph.graph import Graph, per_graph
 from robustgc.graph.laplacian import Laplacian, fits_single, laplacian_of
 from robustgc.graph.weights import Array
 from robustgc.linalg import refined
+from robustgc.linalg.amg import COARSE, Hierarchy
 from robustgc.linalg.cg import conjugate_gradients, relative_residual
-from robustgc.linalg.cycles import COARSE, Hierarchy
 from robustgc.linalg.ordering import factorised, near_tree
 from robustgc.linalg.solution import (
     NotConvergedError,

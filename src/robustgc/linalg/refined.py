@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from robustgc.graph import threads
 from robustgc.graph.laplacian import Laplacian
 from robustgc.graph.weights import Array
-from robustgc.linalg.cycles import Hierarchy
+from robustgc.linalg.amg import Hierarchy
 from robustgc.linalg.solution import Solution
 
 _STEPS = 60  # of a round, and of all before the last

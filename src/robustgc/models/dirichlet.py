@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array, Operator, Weights, divided
+from robustgc.linalg.amg import Hierarchy
 from robustgc.linalg.cg import conjugate_gradients, factorised, relative_residual
-from robustgc.linalg.cycles import Hierarchy
 from robustgc.linalg.solution import Apply, NotConvergedError, Solution
 from robustgc.models.elimination import harmonic_values
 

@@ -17,7 +17,7 @@ from robustgc.graph.csr import CSR
 from robustgc.graph.weights import Array, Weights
 from robustgc.linalg.ladder import Options
 from robustgc.models.parameters import Parameters
-from robustgc.mpi.fitting import Fitted
+from robustgc.mpi.fit import Fitted
 from robustgc.mpi.world import together
 from robustgc.storage.values import array, encoded
 from robustgc.transduction.answer import Transduction

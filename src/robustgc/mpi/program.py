@@ -15,7 +15,7 @@ from robustgc.graph.weights import Array
 from robustgc.linalg.ladder import Options
 from robustgc.models.parameters import Parameters
 from robustgc.mpi.files import check_equal
-from robustgc.mpi.fitting import Fitted, fit_codes
+from robustgc.mpi.fit import Fitted, fit_codes
 from robustgc.mpi.given import from_petsc, from_weights
 from robustgc.mpi.world import together, world
 from robustgc.transduction.labels import encode, unlabelled

@@ -18,7 +18,7 @@ from robustgc.mpi.world import together
 from robustgc.transduction.answer import ROUNDING, Certificate, answered
 
 if TYPE_CHECKING:
-    from robustgc.mpi.fitting import _Fit
+    from robustgc.mpi.fit import _Fit
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.lifted import Modes, measured
 from robustgc.linalg.solution import NotConvergedError, Solution, Watch, nobody
-from robustgc.mpi import eigen, systems
+from robustgc.mpi import slepc, systems
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.share import Share
 from robustgc.mpi.spread_laplacian import SpreadLaplacian
@@ -150,9 +150,9 @@ class SpreadGraph(Graph):
         """Return the first eigenpairs by SLEPc."""
 
         def make() -> Arrays:
-            return eigen.packed(*eigen.preconditioned(self, pair, count, watch))
+            return slepc.packed(*slepc.preconditioned(self, pair, count, watch))
 
-        return eigen.unpacked(self.keep(f"pairs-{count}-{pair:g}", make))
+        return slepc.unpacked(self.keep(f"pairs-{count}-{pair:g}", make))
 
     def modes(self, find: Callable[[], Modes]) -> Modes:
         """Return the modes, from an earlier run if it has kept them."""
@@ -173,10 +173,10 @@ class SpreadGraph(Graph):
     def eigenpairs(self, count: int) -> tuple[Array, Array, str]:
         """Return the first eigenpairs to many digits, and what it took."""
         try:
-            values, vectors, _, steps = eigen.krylov_schur(self, 1e-10, count, nobody)
+            values, vectors, _, steps = slepc.krylov_schur(self, 1e-10, count, nobody)
             return values, vectors, f"{count} modes, Krylov-Schur {steps} restarts"
         except NotConvergedError:
-            values, vectors, _, steps = eigen.preconditioned(self, 1e-8, count, nobody)
+            values, vectors, _, steps = slepc.preconditioned(self, 1e-8, count, nobody)
             return values, vectors, f"{count} modes, preconditioned {steps} steps"
 
     def solved(self, b: Array, gamma: float, start: Array, tol: float, off: Array) -> Solution:

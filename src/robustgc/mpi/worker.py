@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from robustgc.mpi.ending import Ending
 from robustgc.mpi.failures import write_error
+from robustgc.mpi.stop import Ending
 from robustgc.mpi.world import MissingMPIError, world
 
 
@@ -26,7 +26,7 @@ def main(folder: Path) -> None:
 def _work(folder: Path, ending: Ending) -> None:
     # Imported here, so that what is missing is told as an error too.
     from robustgc.mpi import jobs
-    from robustgc.mpi.fitting import fit_codes
+    from robustgc.mpi.fit import fit_codes
     from robustgc.mpi.reading import read_share
     from robustgc.mpi.world import together
 

@@ -20,7 +20,7 @@ from robustgc.choice.likelihood import TYPICAL_SHARE
 from robustgc.io.frames import arrow
 from robustgc.io.opening import InputError, check_target, replacing
 from robustgc.io.tables import PARQUET
-from robustgc.mpi.fitting import Fitted
+from robustgc.mpi.fit import Fitted
 from robustgc.mpi.world import together
 from robustgc.transduction.columns import answer_columns, calibrated, probabilities, value_columns
 

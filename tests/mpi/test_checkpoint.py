@@ -3,14 +3,14 @@
 import numpy as np
 from ranks import run
 
-from robustgc.mpi.keeping import fingerprint
+from robustgc.mpi.checkpoint import fingerprint
 
 # Every step on both ranks: what is made depends on the rank, so that no rank takes another's.
 SCRIPT = """
 import sys
 from pathlib import Path
 import numpy as np
-from robustgc.mpi.keeping import Keep
+from robustgc.mpi.checkpoint import Keep
 from robustgc.mpi.world import world
 
 comm, folder = world(), Path(sys.argv[1])

@@ -9,7 +9,7 @@ from ranks import environment
 # Like PETSc: code that is not Python's, and keeps the interpreter's lock.
 BUSY = """
 import ctypes, sys
-from robustgc.mpi.ending import Stage
+from robustgc.mpi.stop import Stage
 stage = Stage(3, "It stays.", spoken={spoken})
 stage.watch("reading")
 stage.now("fitting käse")
