@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from robustgc.linalg.ladder import Options
+from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
 from robustgc.mpi.fit import fit_codes
 from robustgc.mpi.halo import Halo
@@ -38,7 +38,7 @@ def main(folder: Path, labels: Path, kind: str, repeats: int) -> None:
         start = time.perf_counter()
         share = read_share(folder, comm).share
         read = time.perf_counter() - start
-        fitted = fit_codes(share, nodes, given, sizes, model, Options())
+        fitted = fit_codes(share, nodes, given, sizes, model, SolverOptions())
         comm.Barrier()
         runs.append((time.perf_counter() - start, read))
     certificate = max(fitted.answer.certificates.values(), key=lambda c: c.n_nodes)

@@ -12,7 +12,7 @@ from robustgc import PoissonGC, RobustGC
 from robustgc.choice.candidates import ETAS, RIDGES, Candidate, Spectrum
 from robustgc.choice.ensemble import weigh_candidates
 from robustgc.graph.graph import Graph
-from robustgc.linalg.ladder import Options
+from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.lifted import find_modes
 from samples import moons
 
@@ -105,7 +105,7 @@ def test_modes_that_live_on_slivers_do_not_count():
     y = np.full(122, -1)
     y[[3, 70]] = 0, 1
     problem = lifting.problem(Graph(sp.csr_array(wide)), y)
-    modes = find_modes(problem.graph, 16, np.eye(122)[:, :1], Options())
+    modes = find_modes(problem.graph, 16, np.eye(122)[:, :1], SolverOptions())
     spectrum = Spectrum.of(problem, modes)
     assert spectrum.reach[0] < 0.1
     assert 0.9 < spectrum.reach[1] < 1.1
@@ -250,7 +250,7 @@ def test_modes_that_all_live_on_slivers_are_silent():
     found = []
     for W, truth in (with_whiskers(2903), lifting.blocks(2713, (60, 60), 0.3, 0.02)):
         problem = lifting.problem(Graph(W), lifting.some_labels(2711, truth, 4)[0])
-        modes = find_modes(problem.graph, 16, np.eye(W.shape[0])[:, :1], Options())
+        modes = find_modes(problem.graph, 16, np.eye(W.shape[0])[:, :1], SolverOptions())
         found.append(Spectrum.of(problem, modes).silence)
     assert found[0] > 0.5
     assert found[1] == 0.0

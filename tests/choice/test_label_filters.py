@@ -13,14 +13,14 @@ from robustgc.choice.candidates import Candidate
 from robustgc.choice.ensemble import weigh_candidates
 from robustgc.choice.likelihood import TYPICAL_SHARE
 from robustgc.choice.values import LabelValues
-from robustgc.linalg.ladder import Options
+from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.lifted import Filters, find_modes
 from robustgc.models.label_filters import LabelFilters
 from robustgc.models.parameters import Parameters
 from robustgc.models.unseen import FOLDS, deal
 from solving import relative
 
-OPTIONS = Options(tol=1e-10, dtype="float64")
+OPTIONS = SolverOptions(tol=1e-10, dtype="float64")
 
 
 def label_filters(W, y, models, tol=1e-10, earlier=None, exact=False):

@@ -6,7 +6,7 @@ import pytest
 import lifting
 from robustgc import Graph, RobustGC
 from robustgc.choice.ridges import Ridges
-from robustgc.linalg.ladder import Options
+from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.lifted import Filters, Modes, find_modes
 from robustgc.models.label_filters import LabelFilters
 
@@ -22,12 +22,12 @@ def case(seed, known=None, sizes=(30, 20, 12), many=False):
     W, truth = lifting.blocks(seed, list(sizes), 0.4, 0.1)
     graph, (y, _) = Graph(W), lifting.some_labels(seed + 2, truth, 6, wrong=2)
     nodes = np.flatnonzero(y >= 0)
-    whole = find_modes(graph, graph.n - 1, np.eye(graph.n)[:, :1], Options())
+    whole = find_modes(graph, graph.n - 1, np.eye(graph.n)[:, :1], SolverOptions())
     modes = whole
     if known is not None:
         modes = Modes(whole.values[:known], whole.vectors[:, :known], 0.0, "dense", "")
     gammas = [eta * modes.values[q - 1] for q, eta in MODELS]
-    filters = Filters(graph, modes, [q for q, _ in MODELS], gammas, Options(dtype="float64"))
+    filters = Filters(graph, modes, [q for q, _ in MODELS], gammas, SolverOptions(dtype="float64"))
     label_filters = LabelFilters(filters, [eta for _, eta in MODELS], nodes, 1e-10)
     if many:
         label_filters.kernel = None

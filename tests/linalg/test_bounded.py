@@ -9,8 +9,8 @@ from robustgc import Graph, RobustGC
 from robustgc.estimators import components
 from robustgc.estimators.saving.model import load, save
 from robustgc.linalg import amg, bounded, multigrid, refined
-from robustgc.linalg.deflated import Complement
-from robustgc.linalg.ladder import Options
+from robustgc.linalg.deflated import DeflatedOperator
+from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.lifted import WORST, Filters
 from robustgc.linalg.solution import NotConvergedError
 from solving import relative
@@ -83,7 +83,7 @@ def test_smooth_filters_are_zhougc():
     graph, Y = Graph(W), rng.standard_normal((W.shape[0], 2))
     found = bounded.diffusions(graph, Y, "float64")
     L, none = graph.laplacian().toarray(), np.zeros(len(found.gammas), dtype=int)
-    filters = Filters(graph, found.modes, none, found.gammas, Options(), exact=False)
+    filters = Filters(graph, found.modes, none, found.gammas, SolverOptions(), exact=False)
     answers, residual, _ = filters.answer(Y, np.eye(len(none)), bounded.TOL)
     assert residual < 2e-3
     for answer, gamma in zip(answers, found.gammas, strict=True):
@@ -112,10 +112,10 @@ def test_sums_that_are_added_to_every_third_time_are_complete():
     graph = Graph(W)
     values = np.linalg.eigvalsh(graph.laplacian().toarray())
     B, gammas = graph.P0(rng.standard_normal((graph.n, 2))), np.array([0.3, 0.5]) * values[1]
-    off = Complement(graph, np.empty((graph.n, 0)), values[1], "float64")
+    off = DeflatedOperator(graph, np.empty((graph.n, 0)), values[1], "float64")
     mix = np.array([[1.0, 0.0], [0.5, 2.0]])
     for tol in (1e-6, 1e-7, 1e-8):  # degrees of any remainder
-        found, _, _ = off.mixed(B, gammas, mix, tol)
+        found, _, _ = off.solve_combined(B, gammas, mix, tol)
         rest = graph.L_N(found[0]) - gammas[0] * found[0] - B
         assert (graph.norms(rest) < 3 * tol * graph.norms(B)).all()
 

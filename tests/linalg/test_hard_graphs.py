@@ -11,9 +11,9 @@ import graphs
 import oracles
 from robustgc import CSR, BelkinGC, Graph, RobustGC, estimate
 from robustgc.graph.laplacian import Laplacian
-from robustgc.linalg.ladder import Options, solve_robust
+from robustgc.linalg.ladder import SolverOptions, solve_robust
 from robustgc.linalg.lifted import WORST, Filters, measured
-from robustgc.linalg.solution import Shifts
+from robustgc.linalg.solution import Gammas
 from solving import answers, relative
 
 
@@ -198,8 +198,8 @@ def test_multigrid_from_several_threads_gives_the_same_bytes_and_leaves_the_gene
     state = np.random.get_state()[1].copy()  # noqa: NPY002
 
     def one(_):
-        options = Options(solver="multigrid")
-        return solve_robust(Graph(graphs.grid(50, 50)), y, Shifts(etas=[0.9]), options)[0]
+        options = SolverOptions(solver="multigrid")
+        return solve_robust(Graph(graphs.grid(50, 50)), y, Gammas(etas=[0.9]), options)[0]
 
     with ThreadPoolExecutor(3) as pool:
         found = [outcome.solutions[0].f for outcome in pool.map(one, range(6))]
@@ -313,7 +313,7 @@ def test_modes_of_few_digits_do_not_spoil_the_answer():
     values, vectors = np.linalg.eigh(graph.laplacian().toarray())
     V = np.linalg.qr(vectors[:, 1:4] + 2e-4 * graph.P0(rng.standard_normal((1000, 3))))[0]
     turn = np.linalg.eigh(V.T @ graph.L_N(V))
-    V, options = V @ turn[1], Options(dtype="float64")
+    V, options = V @ turn[1], SolverOptions(dtype="float64")
     modes = measured(graph, turn[0], V, "test", "")
     gammas = 0.9 * turn[0][:2]
     filters = Filters(graph, replace(modes, beyond=values[4]), [1, 2], gammas, options)

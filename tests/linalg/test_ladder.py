@@ -10,8 +10,8 @@ import oracles
 from robustgc import Graph, NotConvergedError, NotConvexError, RobustGC
 from robustgc.graph import nodes
 from robustgc.linalg import ladder
-from robustgc.linalg.ladder import Options, solve_robust
-from robustgc.linalg.solution import Shifts
+from robustgc.linalg.ladder import SolverOptions, solve_robust
+from robustgc.linalg.solution import Gammas
 from solving import answers, relative
 
 ENGINES = ["dense", "krylov", "multigrid", "direct"]
@@ -108,7 +108,7 @@ def test_gamma_beyond_lambda_1_is_refused_by_every_engine(solver):
     graph, y = Graph(sp.csr_array(W)), graphs.random_labels(rng, 40)[:, None]
     gamma = 1.001 * oracles.lambda_1(W)
     with pytest.raises(NotConvexError, match="not below lambda_1"):
-        solve_robust(graph, y, Shifts(gammas=[gamma]), Options(solver=solver))
+        solve_robust(graph, y, Gammas(gammas=[gamma]), SolverOptions(solver=solver))
 
 
 def test_failure_of_every_engine_says_what_was_tried(monkeypatch):

@@ -5,7 +5,7 @@ import scipy.sparse as sp
 
 import graphs
 from robustgc import Graph, RobustGC
-from robustgc.linalg.ladder import Options
+from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.lifted import find_modes
 from robustgc.linalg.numbering import Numbering, bandwidth, numbered
 
@@ -44,8 +44,8 @@ def test_modes_and_answers_do_not_depend_on_the_numbers():
     for c in range(3):
         y[rng.choice(np.arange(c * 11_000, (c + 1) * 11_000), 12, replace=False)] = c
     Y = np.eye(3)[np.maximum(y, 0)] * (y >= 0)[:, None]
-    modes = find_modes(Graph(W), 6, Y, Options(), exact=False)
-    same = find_modes(Graph(mixed), 6, Y[order], Options(), exact=False)
+    modes = find_modes(Graph(W), 6, Y, SolverOptions(), exact=False)
+    same = find_modes(Graph(mixed), 6, Y[order], SolverOptions(), exact=False)
     count = min(len(modes.values), len(same.values))
     np.testing.assert_allclose(same.values[:count], modes.values[:count], rtol=1e-4)
     assert same.residual < 1e-3

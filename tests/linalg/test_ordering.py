@@ -10,7 +10,7 @@ import graphs
 from robustgc import Graph, full_spectrum
 from robustgc.linalg import crowded, multigrid, ordering
 from robustgc.linalg.amg import Elimination, Hierarchy
-from robustgc.linalg.solution import NotConvergedError, nobody
+from robustgc.linalg.solution import NotConvergedError, ignore_progress
 
 
 def of_edges(n, i, j, weights=None):
@@ -86,7 +86,7 @@ def test_crowded_modes_by_a_filter():
         (graph.n, 8)
     )
     cut = 1.5 * float(spectrum.values[9])
-    values, X, rest, _ = crowded.filtered_modes(graph, start, cut, 1e-5, "float64", nobody)
+    values, X, rest, _ = crowded.filtered_modes(graph, start, cut, 1e-5, "float64", ignore_progress)
     np.testing.assert_allclose(values[0], spectrum.values[1], rtol=1e-8)
     assert rest[0] <= 1e-5
     assert abs(X[:, 0] @ spectrum.vectors[:, 1]) > 1 - 1e-6
@@ -97,4 +97,4 @@ def test_a_filter_without_time_says_so(monkeypatch):
     graph = Graph(random_tree(4000, 4000))
     start = np.random.default_rng(6027).standard_normal((graph.n, 8))
     with pytest.raises(NotConvergedError, match="crowded"):
-        crowded.filtered_modes(graph, start, 0.05, 1e-5, "float64", nobody)
+        crowded.filtered_modes(graph, start, 0.05, 1e-5, "float64", ignore_progress)

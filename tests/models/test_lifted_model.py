@@ -12,14 +12,14 @@ import graphs
 import lifting
 import oracles
 from robustgc import Graph, NotConvergedError, NotConvexError, RobustGC, lambda_1, robust
-from robustgc.linalg.ladder import Options
+from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.lifted import find_modes
 from robustgc.models.lifted_model import lifted
 from solving import relative
 
 ETAS = st.floats(0.01, 0.99)
 NUMBERS = st.integers(1, 11)
-OPTIONS = Options(tol=1e-10, dtype="float64")
+OPTIONS = SolverOptions(tol=1e-10, dtype="float64")
 
 
 @given(graphs.labelled_graphs(min_nodes=3), ETAS, NUMBERS)

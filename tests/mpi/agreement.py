@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from robustgc.linalg.ladder import Options
+from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
 from robustgc.mpi.fit import fit_codes
 from robustgc.mpi.share import Share
@@ -65,7 +65,7 @@ def check(comm, path, way):
     eta, n_modes, tol = (None if np.isnan(x) else float(x) for x in case["asked"])
     model = Parameters(eta, None if n_modes is None else int(n_modes), False)
     rows = share(comm, W, way, labelled)
-    found = fit_codes(rows, labelled, given, np.ones(len(labelled)), model, Options(tol=tol))
+    found = fit_codes(rows, labelled, given, np.ones(len(labelled)), model, SolverOptions(tol=tol))
     answer, issues = found.answer, found.issues
     f, codes, reasons, number = (
         np.concatenate(comm.allgather(x))

@@ -8,7 +8,7 @@ from graphs import path
 from models_to_save import blobs
 from robustgc import RobustGC
 from robustgc.estimators.components import Parameters
-from robustgc.linalg.ladder import Options
+from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.solution import NotConvexError
 from robustgc.mpi import notebook
 from robustgc.transduction.labels import encode
@@ -49,9 +49,9 @@ def test_answers_are_those_of_one_process(blocks, n_ranks):
     sizes = np.ones(65)
     sizes[0] = 2.0
     clf = RobustGC(affinity="precomputed").fit(W, y, sample_weight=sizes)
-    asked = (W, clf._labels, clf._sizes, FREE, Options(), False)
+    asked = (W, clf._labels, clf._sizes, FREE, SolverOptions(), False)
     answer, kept = notebook.solved(*asked, n_ranks)
-    issues = kept.issues(Options())
+    issues = kept.issues(SolverOptions())
     expected = clf._answer
     assert np.nanmax(np.abs(answer.f - expected.f)[np.isfinite(expected.f)]) < 1e-6 * np.nanmax(
         np.abs(expected.f[np.isfinite(expected.f)])
@@ -93,7 +93,9 @@ def fault(tmp_path, monkeypatch):
 
 def solve_path():
     labels = encode(["a", "", "", "b"], n_nodes=4)
-    return notebook.solved(sp.csr_array(path(4)), labels, np.ones(4), FREE, Options(), False, 2)
+    return notebook.solved(
+        sp.csr_array(path(4)), labels, np.ones(4), FREE, SolverOptions(), False, 2
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,9 +150,9 @@ def test_a_class_whose_labels_do_not_count_stays_a_class(blocks):
     W, y = blocks
     sizes = np.where(np.array(y) == "class 1", 0.0, 1.0)
     clf = RobustGC(affinity="precomputed").fit(W, y, sample_weight=sizes)
-    asked = (W, clf._labels, clf._sizes, FREE, Options(), False)
+    asked = (W, clf._labels, clf._sizes, FREE, SolverOptions(), False)
     answer, kept = notebook.solved(*asked, 2)
-    issues = kept.issues(Options())
+    issues = kept.issues(SolverOptions())
     assert answer.f.shape == (65, 3)
     assert answer.codes.tolist() == clf._answer.codes.tolist()
     assert issues.pairs == pytest.approx(clf.label_issues().pairs, abs=1e-6)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from robustgc import Graph
-from robustgc.linalg.ladder import Options, solve_robust
-from robustgc.linalg.solution import Shifts
+from robustgc.linalg.ladder import SolverOptions, solve_robust
+from robustgc.linalg.solution import Gammas
 
 ETAS = [0.1, 0.5, 0.9]
 
@@ -16,4 +16,4 @@ def relative(actual, expected):
 def answers(W, y, solver, *, etas=ETAS, **options):
     graph = Graph(W)
     Y = np.asarray(y, dtype=float).reshape(graph.n, -1)
-    return solve_robust(graph, Y, Shifts(etas=etas), Options(solver=solver, **options))
+    return solve_robust(graph, Y, Gammas(etas=etas), SolverOptions(solver=solver, **options))

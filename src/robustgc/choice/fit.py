@@ -11,7 +11,7 @@ from robustgc.graph import threads
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array
 from robustgc.linalg.bounded import TOL, Diffusions
-from robustgc.linalg.ladder import Options, precision
+from robustgc.linalg.ladder import SolverOptions, dtype_and_tolerance
 from robustgc.linalg.lifted import Filters, Modes, check_residual, find_modes
 from robustgc.models.label_filters import LabelFilters
 from robustgc.transduction.problem import Problem, sqrt_degree
@@ -134,7 +134,7 @@ class ComponentFit:
 
 
 def fit_component(
-    problem: Problem, options: Options, without_modes: Diffusions | None = None
+    problem: Problem, options: SolverOptions, without_modes: Diffusions | None = None
 ) -> ComponentFit:
     """Weigh the candidates, then answer for all nodes."""
     fit = weigh(problem, options, without_modes=without_modes)
@@ -151,7 +151,7 @@ def fit_component(
 
 def weigh(
     problem: Problem,
-    options: Options,
+    options: SolverOptions,
     before: ComponentFit | None = None,
     without_modes: Diffusions | None = None,
 ) -> ComponentFit:
@@ -198,7 +198,7 @@ def weigh(
     )
 
 
-def _precision(problem: Problem, options: Options) -> tuple[Options, float, float]:
+def _precision(problem: Problem, options: SolverOptions) -> tuple[SolverOptions, float, float]:
     """Return options with the precision that weights are worth, and two tolerances.
 
     These are of the answer, and of what it says without each label.
@@ -206,7 +206,7 @@ def _precision(problem: Problem, options: Options) -> tuple[Options, float, floa
     free = problem.has_choice and options.tol is None
     if free and options.dtype == "auto" and problem.graph.n > _SINGLE:
         options = replace(options, dtype="float32")
-    tol = precision(problem.graph, options)[1]
+    tol = dtype_and_tolerance(problem.graph, options)[1]
     if free and problem.graph.n > SMALL:
         tol = max(tol, _TOL[problem.graph.n > _SINGLE])  # modes have no more digits
     return options, tol, max(tol, _COARSE_TOL[not problem.has_choice])

@@ -52,7 +52,7 @@ def describe(known: Any) -> dict[str, Any]:
     from robustgc.graph.weights import check_weights, components, separated
     from robustgc.io.named import edge_count
     from robustgc.linalg.cost import estimate
-    from robustgc.linalg.ladder import Options
+    from robustgc.linalg.ladder import SolverOptions
     from robustgc.linalg.lifted import find_modes
 
     W = separated(check_weights(known.W))
@@ -74,7 +74,7 @@ def describe(known: Any) -> dict[str, Any]:
     nodes = np.flatnonzero(number == sizes.argmax())
     if len(nodes) > 2:
         graph = Graph._trusted(W, None if count == 1 else nodes)
-        modes = find_modes(graph, 2, np.zeros((len(nodes), 1)), Options())
+        modes = find_modes(graph, 2, np.zeros((len(nodes), 1)), SolverOptions())
         found["lambda_1"] = float(modes.values[0])
         if len(modes.values) > 1:
             found["lambda_2"] = float(modes.values[1])

@@ -118,7 +118,7 @@ def _fitted(
 ) -> tuple[Any, Any, dict[str, Any], Any]:
     """Read and fit; return what was found, names, a summary, and what was kept on the way."""
     from robustgc.io.label_files import read_labels
-    from robustgc.linalg.ladder import Options
+    from robustgc.linalg.ladder import SolverOptions
     from robustgc.models.parameters import Parameters
     from robustgc.mpi.checkpoint import Keep, fingerprint
     from robustgc.mpi.fit import fit
@@ -145,7 +145,7 @@ def _fitted(
     )
     for note in (*known.notes, *notes):
         ranks.say(f"note: {note}")
-    parameters, options = Parameters(asked.eta, asked.n_modes, False), Options()
+    parameters, options = Parameters(asked.eta, asked.n_modes, False), SolverOptions()
     with together(comm):
         settings = (columns, dialect, asked.symmetrise, parameters, options)
         mark = fingerprint(asked.edges, nodes, values, *settings) if ranks.first else ""

@@ -11,11 +11,17 @@ from robustgc.choice.fit import ComponentFit, fit_component, weigh
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.bounded import diffusions
-from robustgc.linalg.cost import ENSEMBLE, refuse_if_too_large
-from robustgc.linalg.deflated import Complement
-from robustgc.linalg.ladder import Attempt, Options, precision, solve_robust
+from robustgc.linalg.cost import ENSEMBLE_COLUMNS, refuse_if_too_large
+from robustgc.linalg.deflated import DeflatedOperator
+from robustgc.linalg.ladder import Attempt, SolverOptions, dtype_and_tolerance, solve_robust
 from robustgc.linalg.lifted import MEDIUM, WORST
-from robustgc.linalg.solution import NotConvergedError, Outcome, Shifts, Solution, reported
+from robustgc.linalg.solution import (
+    Gammas,
+    NotConvergedError,
+    PathSolution,
+    Solution,
+    warn_if_inaccurate,
+)
 from robustgc.models.paper import bound
 from robustgc.transduction.answer import Certificate
 from robustgc.transduction.problem import Problem
@@ -55,7 +61,7 @@ class Component:
 
 
 def answer_component(
-    problem: Problem, Y: Array, psd: bool, options: Options, before: Component | None = None
+    problem: Problem, Y: Array, psd: bool, options: SolverOptions, before: Component | None = None
 ) -> Component:
     """Answer one component.
 
@@ -66,7 +72,7 @@ def answer_component(
         The label columns of +1 / -1 / 0.
     psd : bool
         Whether the weights are positive semidefinite, for the bound on the condition number.
-    options : Options
+    options : SolverOptions
     before : Component or None
         The same graph answered with other labels, from which this answer starts.
     """
@@ -76,16 +82,20 @@ def answer_component(
     if problem.parameters.of_the_paper:
         component = _by_the_paper(problem, Y, psd, options, before)
     else:
-        refuse_if_too_large(graph, ENSEMBLE * problem.n_classes, precision(graph, options)[0])
+        refuse_if_too_large(
+            graph, ENSEMBLE_COLUMNS * problem.n_classes, dtype_and_tolerance(graph, options)[0]
+        )
         component = _by_ensemble(problem, Y, psd, options, before)
-    tol = precision(graph, options)[1]
+    tol = dtype_and_tolerance(graph, options)[1]
     # Modes to choose from are known to some digits only, and so are those of large graphs.
     exact = component.fit is None or graph.n <= (SMALL if problem.has_choice else MEDIUM)
-    reported(component.solution, tol if exact or options.tol is not None else max(tol, WORST))
+    warn_if_inaccurate(
+        component.solution, tol if exact or options.tol is not None else max(tol, WORST)
+    )
     return component
 
 
-def weighed_fit(component: Component, options: Options) -> ComponentFit:
+def weighed_fit(component: Component, options: SolverOptions) -> ComponentFit:
     """Return the ensemble of a component, its candidates weighed by the labels that it has now."""
     fit, problem = component.fit, component.problem
     if fit is not None:
@@ -99,34 +109,34 @@ def weighed_fit(component: Component, options: Options) -> ComponentFit:
 
 
 def _by_the_paper(
-    problem: Problem, Y: Array, psd: bool, options: Options, before: Component | None
+    problem: Problem, Y: Array, psd: bool, options: SolverOptions, before: Component | None
 ) -> Component:
     """Solve Theorem 1's system; after a change of labels, for the difference only."""
     graph = problem.graph
     Y = Y * graph.placed(problem.nodes, problem.sample_weight)[:, None]
     if before is not None and before.Y is not None and graph.n > SMALL:
         old = before.certificate
-        tol, change = precision(graph, options)[1], Y - before.Y
+        tol, change = dtype_and_tolerance(graph, options)[1], Y - before.Y
         size = float(np.linalg.norm(graph.norms(change)) / np.linalg.norm(graph.norms(Y)))
         f, residual, steps = before.solution.f, old.residual, 0
         if size:
-            dtype = precision(graph, options)[0]
-            rest = Complement(graph, np.empty((graph.rows, 0)), old.lambda_1, dtype)
+            dtype = dtype_and_tolerance(graph, options)[0]
+            rest = DeflatedOperator(graph, np.empty((graph.rows, 0)), old.lambda_1, dtype)
             gammas, share = np.array([old.gamma]), np.array([[old.gamma]])
             x, measured, steps = rest.mixed(change, gammas, share, min(1e-2, tol / size))
             f, residual = f + x[0], max(residual, measured * size)
         solution = Solution(f, residual, steps)
         certificate = replace(old, residual=residual, n_iter=steps)
         return Component(problem, solution, certificate, None, Y)
-    refuse_if_too_large(graph, Y.shape[1], precision(graph, options)[0])
+    refuse_if_too_large(graph, Y.shape[1], dtype_and_tolerance(graph, options)[0])
     eta = problem.parameters.eta or _ETA
-    outcome, history = solve_robust(graph, Y, Shifts(etas=[eta]), options)
+    outcome, history = solve_robust(graph, Y, Gammas(etas=[eta]), options)
     certificate = _of_the_paper(graph, outcome, psd, history)
     return Component(problem, outcome.solutions[0], certificate, None, Y)
 
 
 def _by_ensemble(
-    problem: Problem, Y: Array, psd: bool, options: Options, before: Component | None
+    problem: Problem, Y: Array, psd: bool, options: SolverOptions, before: Component | None
 ) -> Component:
     start, tried = time.perf_counter(), tuple[Attempt, ...]()
     reason = f"{problem.graph.n} nodes"
@@ -153,7 +163,7 @@ def _by_ensemble(
     return Component(problem, solution, _of_the_ensemble(fit, psd, (*tried, last)), fit)
 
 
-def _needs_lambda_1(problem: Problem, options: Options) -> bool:
+def _needs_lambda_1(problem: Problem, options: SolverOptions) -> bool:
     """Whether it is the paper's model that answers where an ensemble cannot.
 
     On large graphs it may take minutes to find lambda_1. Where nothing is wanted but an answer,
@@ -164,15 +174,15 @@ def _needs_lambda_1(problem: Problem, options: Options) -> bool:
     return fixed or options.solver != "auto" or graph.n <= MEDIUM or graph.spread is not None
 
 
-def _without_modes(problem: Problem, options: Options) -> ComponentFit:
+def _without_modes(problem: Problem, options: SolverOptions) -> ComponentFit:
     """Weigh and answer by filters that need no modes."""
     graph, Y = problem.graph, problem.columns(problem.sample_weight)
-    dtype = precision(graph, options)[0]
+    dtype = dtype_and_tolerance(graph, options)[0]
     return fit_component(problem, options, diffusions(graph, Y, dtype, options.watching("bounded")))
 
 
 def _of_the_paper(
-    graph: Graph, outcome: Outcome, psd: bool, history: tuple[Attempt, ...]
+    graph: Graph, outcome: PathSolution, psd: bool, history: tuple[Attempt, ...]
 ) -> Certificate:
     """Return the evidence of one model."""
     solution, gamma, limit = outcome.solutions[0], outcome.gammas[0], outcome.lambda_1

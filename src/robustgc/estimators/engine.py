@@ -13,7 +13,7 @@ from typing import Any
 from robustgc.estimators.fits import Fit, GraphProblem, fit_graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.resources import rank_by_mpiexec
-from robustgc.linalg.ladder import Options
+from robustgc.linalg.ladder import SolverOptions
 
 ENGINES = ("local", "mpi")
 
@@ -40,7 +40,9 @@ def check_engine(engine: Any, n_ranks: Any) -> None:
 
 
 @contextmanager
-def fitting(engine: str, n_ranks: int | None) -> Iterator[Callable[[GraphProblem, Options], Fit]]:
+def fitting(
+    engine: str, n_ranks: int | None
+) -> Iterator[Callable[[GraphProblem, SolverOptions], Fit]]:
     """Yield what fits a graph.
 
     The ranks of one program meet there. An error that one of them has before is raised by all of
@@ -54,7 +56,7 @@ def fitting(engine: str, n_ranks: int | None) -> Iterator[Callable[[GraphProblem
         return
     met = False
 
-    def together(problem: GraphProblem, options: Options) -> Any:
+    def together(problem: GraphProblem, options: SolverOptions) -> Any:
         nonlocal met
         met = True
         ranks("program").meet()

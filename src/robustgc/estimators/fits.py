@@ -12,7 +12,7 @@ from robustgc.audit.queries import QueriedComponent, queries
 from robustgc.estimators.components import Component, answer_component, weighed_fit
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array, Weights
-from robustgc.linalg.ladder import Options
+from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
 from robustgc.transduction.answer import ROUNDING, Answers, Transduction
 from robustgc.transduction.labels import Labels
@@ -91,11 +91,11 @@ class Fit(Protocol):
     def answer(self) -> Transduction:
         """The answer for all nodes."""
 
-    def label_issues(self, options: Options) -> LabelIssues:
+    def label_issues(self, options: SolverOptions) -> LabelIssues:
         """Return what the labels say of each other, by the nodes of the graph."""
 
     def updated(
-        self, labels: Labels, sample_weight: Array, shares: Array | None, options: Options
+        self, labels: Labels, sample_weight: Array, shares: Array | None, options: SolverOptions
     ) -> "Fit":
         """Return the fit with other labels."""
 
@@ -111,7 +111,7 @@ class GraphFit:
     components: dict[int, Component]  # that were solved, by their first node
     answer: Transduction
 
-    def label_issues(self, options: Options) -> LabelIssues:
+    def label_issues(self, options: SolverOptions) -> LabelIssues:
         """Return what the labels say of each other."""
         labels = self.problem.labels
         given = np.flatnonzero(labels.codes >= 0)
@@ -119,7 +119,7 @@ class GraphFit:
         return label_issues(map(component_issues, fits), given, labels.codes[given], labels.classes)
 
     def updated(
-        self, labels: Labels, sample_weight: Array, shares: Array | None, options: Options
+        self, labels: Labels, sample_weight: Array, shares: Array | None, options: SolverOptions
     ) -> "GraphFit":
         """Answer other labels: only the difference is solved for."""
         problem = replace(self.problem, labels=labels, sample_weight=sample_weight, shares=shares)
@@ -152,7 +152,7 @@ class AnswersOnly:
     report: LabelIssues | Callable[[], LabelIssues] | str
     why: str = LOADED
 
-    def label_issues(self, options: Options) -> LabelIssues:
+    def label_issues(self, options: SolverOptions) -> LabelIssues:
         """Return the report of wrong labels."""
         if isinstance(self.report, str):
             raise ValueError(
@@ -170,13 +170,15 @@ class AnswersOnly:
         raise ValueError(self.why)
 
 
-def fit_graph(problem: GraphProblem, options: Options, before: GraphFit | None = None) -> GraphFit:
+def fit_graph(
+    problem: GraphProblem, options: SolverOptions, before: GraphFit | None = None
+) -> GraphFit:
     """Answer for every node of a graph, component by component.
 
     Parameters
     ----------
     problem : GraphProblem
-    options : Options
+    options : SolverOptions
     before : GraphFit or None
         The same graph with other labels, from which this fit starts.
     """

@@ -18,7 +18,7 @@ from robustgc.graph.alerts import warn
 from robustgc.graph.quoting import quoted
 from robustgc.graph.resources import rank_by_mpiexec
 from robustgc.graph.weights import Array
-from robustgc.linalg.ladder import Options
+from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.progress import Progress
 from robustgc.models.parameters import Parameters, checked_parameters
 from robustgc.transduction.answer import Transduction
@@ -228,9 +228,9 @@ class RobustGC(GraphClassifier):
                 "eta=0.9, n_modes=1."
             )
 
-    def _options(self, watch: Any = None) -> Options:
+    def _options(self, watch: Any = None) -> SolverOptions:
         """Return how to solve."""
-        return Options(str(self.solver), self.tol, str(self.dtype), watch)
+        return SolverOptions(str(self.solver), self.tol, str(self.dtype), watch)
 
     def _progress(self) -> Progress:
         """Return a bar on standard error if there is to be one; of all ranks the first has it."""

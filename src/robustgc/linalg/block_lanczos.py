@@ -17,7 +17,7 @@ from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.crowded import COLUMNS, filtered_modes
 from robustgc.linalg.multigrid import operator
-from robustgc.linalg.solution import Apply, NotConvergedError, Watch, nobody
+from robustgc.linalg.solution import Apply, NotConvergedError, Watch, ignore_progress
 
 BLOCK = 4  # columns of a product: equal eigenvalues up to that often are told apart at once
 _SEED = 20180521
@@ -46,7 +46,7 @@ def first_modes(
     start: Array,
     count: int,
     dtype: str,
-    watch: Watch = nobody,
+    watch: Watch = ignore_progress,
     residual: float | None = None,
 ) -> FirstModes:
     """Return up to `count` of the first non-trivial modes.

@@ -11,9 +11,9 @@ import numpy as np
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.block_lanczos import Space, first_block
-from robustgc.linalg.deflated import LIMIT, Complement
+from robustgc.linalg.deflated import MAX_DEGREE, DeflatedOperator
 from robustgc.linalg.lifted import Modes
-from robustgc.linalg.solution import Watch, nobody
+from robustgc.linalg.solution import Watch, ignore_progress
 
 _PRODUCTS = 20  # to estimate lambda_1, always from above
 _NEAREST = 0.2  # the largest g: about ten steps of a walk
@@ -42,13 +42,13 @@ class Diffusions:
     gammas: Array
 
 
-def diffusions(graph: Graph, Y: Array, dtype: str, watch: Watch = nobody) -> Diffusions:
+def diffusions(graph: Graph, Y: Array, dtype: str, watch: Watch = ignore_progress) -> Diffusions:
     """Return the filters that reach farthest and nearest, and one between them."""
     limit, rest = _first_value(graph, Y, dtype)
     step = max(Y.shape[1], 1) * (graph.entries + 8.0 * graph.n)
-    most = int(np.clip(_WORK / step, _LEAST, LIMIT))
+    most = int(np.clip(_WORK / step, _LEAST, MAX_DEGREE))
     none = np.empty((graph.rows, 0))
-    off, g = Complement(graph, none, 0.0, dtype, watch), _NEAREST
+    off, g = DeflatedOperator(graph, none, 0.0, dtype, watch), _NEAREST
     while g > limit and off.degree(np.array([-g / 2]), TOL) <= most:
         g /= 2
     gammas = -np.unique(np.geomspace(g, _NEAREST, 3))

@@ -18,7 +18,7 @@ from robustgc.linalg.ladder import DTYPES, SINGLE
 _STEPS = 30  # products of a typical run where lambda_1 is not small
 _SECONDS = 2.5e-9  # per entry and column on one core, vectors beyond the cache: roughly
 _ANSWER = 40  # bytes per node: class, reason, component, labels
-ENSEMBLE = 4  # columns for every class where candidates are weighed
+ENSEMBLE_COLUMNS = 4  # columns for every class where candidates are weighed
 GiB = 2**30
 
 
@@ -105,7 +105,7 @@ def estimate(
     n_classes = _count("n_classes", n_classes, 1)
     if dtype not in DTYPES:
         raise ValueError(f"dtype={quoted(dtype)} is unknown; choose from {', '.join(DTYPES)}.")
-    columns = ENSEMBLE * n_classes if auto else 1 if n_classes == 2 else n_classes
+    columns = ENSEMBLE_COLUMNS * n_classes if auto else 1 if n_classes == 2 else n_classes
     return _estimated(n_nodes, entries, stored, columns, dtype)
 
 

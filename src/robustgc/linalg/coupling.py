@@ -8,13 +8,13 @@ tolerance by the coupling times ``eta / (1 - eta)``.
 import numpy as np
 
 from robustgc.graph.weights import Array
-from robustgc.linalg.deflated import Complement
+from robustgc.linalg.deflated import DeflatedOperator
 
 _TOL = 1e-2  # of a correction
 
 
 def left_by_modes(
-    off_modes: Complement,
+    off_modes: DeflatedOperator,
     modes: tuple[Array, Array],
     weights: Array,
     gammas: Array,
@@ -42,7 +42,7 @@ def left_by_modes(
     for q in range(len(values)):
         shares = np.zeros((len(mix), len(poles)))
         np.add.at(shares.T, where, (mix * weights[:, q]).T)
-        columns, _, _ = off_modes.mixed(R[:, q : q + 1], poles, shares, _TOL)
+        columns, _, _ = off_modes.solve_combined(R[:, q : q + 1], poles, shares, _TOL)
         for k, G in enumerate(columns):
             wrong[k] += G * known[q] + np.outer(V[:, q], graph.inner(G[:, 0], Y))
     return wrong

@@ -19,9 +19,9 @@ from robustgc.graph.weights import Array, Operator
 from robustgc.linalg import factors, multigrid
 from robustgc.linalg.cg import solve_shifted
 from robustgc.linalg.numbering import numbered
-from robustgc.linalg.solution import NotConvergedError, Solution, Watch, nobody
+from robustgc.linalg.solution import NotConvergedError, Solution, Watch, ignore_progress
 
-LIMIT = 500  # steps of the recurrence; where more are needed multigrid is the better bet
+MAX_DEGREE = 500  # steps of the recurrence; where more are needed multigrid is the better bet
 _GROWTH = 1e3  # what rounding may grow along the modes before it is taken out again
 _COLUMNS = 16  # of a block: a row of values is a line of the cache
 _FEW = 100  # steps that take less time than factors where these fill in little
@@ -31,7 +31,7 @@ _SMALLER = 30_000  # nodes up to which it takes seconds
 _FITTED = 5e-3  # error of sums that are made of some gammas
 
 
-class Complement:
+class DeflatedOperator:
     """``L_N`` on the complement of v0 and some modes.
 
     Parameters
@@ -39,7 +39,7 @@ class Complement:
     graph : Graph
     vectors : ndarray, shape (N, Q)
         Orthonormal eigenvectors off v0.
-    beyond : float
+    spectrum_floor : float
         A lower bound on the eigenvalues off them.
     dtype : {"float64", "float32"}
         Working precision of the recurrence.
@@ -48,26 +48,31 @@ class Complement:
     """
 
     def __init__(
-        self, graph: Graph, vectors: Array, beyond: float, dtype: str, watch: Watch = nobody
+        self,
+        graph: Graph,
+        vectors: Array,
+        spectrum_floor: float,
+        dtype: str,
+        watch: Watch = ignore_progress,
     ) -> None:
         self.source, self._numbering = graph, numbered(graph)
         graph, vectors = self._numbering.graph, self._numbering.to(vectors)
-        self.graph, self.beyond, self.dtype = graph, beyond, np.dtype(dtype)
+        self.graph, self.spectrum_floor, self.dtype = graph, spectrum_floor, np.dtype(dtype)
         self._watch = watch
         self._L = multigrid.operator(graph, dtype)
         self._off = np.column_stack([graph.v0, vectors]).astype(self.dtype)
-        low, top = 0.999 * beyond, graph.top
+        low, top = 0.999 * spectrum_floor, graph.top
         self._centre, self._half = (top + low) / 2, (top - low) / 2
         growth = float(np.arccosh(max(self._centre / self._half, 1 + 1e-12)))  # of v0, a step
         self._clean = max(1, int(np.log(_GROWTH) / growth))
 
-    def rows(
+    def solve_combined_at(
         self,
         nodes: NDArray[Any],
         B: Array,
         gammas: Array,
         tol: float,
-        mix: Array,
+        coefficients: Array,
         most: int | None = None,
     ) -> Array:
         """Return sums of x over the gammas as in `mixed`, at some nodes: (sums, nodes, columns).
@@ -78,50 +83,54 @@ class Complement:
         degree = self.degree(gammas, tol)
         if most is not None:
             degree = min(degree, most)
-        elif degree > LIMIT:
-            sums = self.mixed(B, gammas, mix, tol)[0]
+        elif degree > MAX_DEGREE:
+            sums = self.solve_combined(B, gammas, coefficients, tol)[0]
             return np.stack([self.graph.at(x, nodes) for x in sums])
         nodes, B = self._numbering.nodes(nodes), self._numbering.to(B)
-        coefficients = mix @ self._coefficients(gammas, degree)
-        found = np.empty((len(coefficients), len(nodes), B.shape[1]))
+        series = coefficients @ self._chebyshev_series(gammas, degree)
+        found = np.empty((len(series), len(nodes), B.shape[1]))
         nothing = np.empty((0, 0, 0), self.dtype)
         no_shares = np.empty((0, degree + 1))
         with threads.single_blas:
             for part in self._blocks(B.shape[1]):
                 each = self._recurrence(B[:, part], no_shares, nothing)
                 terms = np.stack([self.graph.at(x, nodes) for x in each])
-                found[:, :, part] = np.tensordot(coefficients, terms, axes=1)
+                found[:, :, part] = np.tensordot(series, terms, axes=1)
         return found
 
-    def mixed(self, B: Array, gammas: Array, mix: Array, tol: float) -> tuple[Array, float, int]:
+    def solve_combined(
+        self, B: Array, gammas: Array, coefficients: Array, tol: float
+    ) -> tuple[Array, float, int]:
         """Return sums of x over the gammas, shape (sums, N, columns), their residual, the steps.
 
         Parameters
         ----------
-        mix : ndarray, shape (sums, gammas)
+        coefficients : ndarray, shape (sums, gammas)
         """
-        used = mix.any(axis=0)
-        gammas, mix = gammas[used], mix[:, used]
+        used = coefficients.any(axis=0)
+        gammas, coefficients = gammas[used], coefficients[:, used]
         degree = self.degree(gammas, tol)
         stored = self.graph.spread is None and not isinstance(self.graph._whole, Operator)
         cheap = degree > _FEW and factors.fill_little(self.graph)
         # From 0 on nothing is off the modes: multigrid would need them.
-        if (self.beyond > 0 and (cheap or degree > LIMIT)) and (
+        if (self.spectrum_floor > 0 and (cheap or degree > MAX_DEGREE)) and (
             multigrid.possible(self.graph) or (stored and degree > _MOST)
         ):
-            found, residual, steps = self._by_multigrid(self._numbering.to(B), gammas, tol, mix)
+            found, residual, steps = self._by_multigrid(
+                self._numbering.to(B), gammas, tol, coefficients
+            )
             return np.stack([self._numbering.back(x) for x in found]), residual, steps
         if degree > _MOST:
             raise NotConvergedError(
                 f"{degree} products would be needed off the first modes, where the spectrum begins "
-                f"at {self.beyond:.1e}; at most {_MOST} are made. Lower eta, ask for more "
+                f"at {self.spectrum_floor:.1e}; at most {_MOST} are made. Lower eta, ask for more "
                 "modes, or use affinity='knn', landmarks= or another sigma."
             )
-        shares = mix @ self._coefficients(gammas, degree)
-        B, found = self._numbering.to(B), np.empty((len(mix), *B.shape))
+        shares = coefficients @ self._chebyshev_series(gammas, degree)
+        B, found = self._numbering.to(B), np.empty((len(coefficients), *B.shape))
         with threads.single_blas:
             for part in self._blocks(B.shape[1]):
-                sums = np.zeros((len(mix), *B[:, part].shape), self.dtype)
+                sums = np.zeros((len(coefficients), *B[:, part].shape), self.dtype)
                 deque(self._recurrence(B[:, part], shares, sums), maxlen=0)
                 for k, total in enumerate(sums):
                     found[k, :, part] = self._numbering.back(self._project(total))
@@ -146,7 +155,7 @@ class Complement:
         ends = 2 * rate / root * max((s - 1) / (1 - rate), (s + 1) / (1 + rate))
         return max(2, int(np.ceil(np.log(tol / ends) / np.log(rate))))
 
-    def _coefficients(self, gammas: Array, degree: int) -> Array:
+    def _chebyshev_series(self, gammas: Array, degree: int) -> Array:
         """Return the coefficients of ``1 / (lambda - gamma)``: a geometric series each."""
         s = self._position(gammas)[:, None]
         root = np.sqrt(s * s - 1)
@@ -158,7 +167,7 @@ class Complement:
         """Return the largest residual over the spectrum of what the coefficients make."""
         angle = np.linspace(0.0, np.pi, 4 * degree + 1)
         terms = np.cos(np.arange(degree + 1)[:, None] * angle)
-        inverse = self._coefficients(gammas, degree) @ terms
+        inverse = self._chebyshev_series(gammas, degree) @ terms
         shifted = (self._centre + self._half * np.cos(angle)) - gammas[:, None]
         return float(np.abs(1 - shifted * inverse).max(initial=0.0))
 
@@ -188,13 +197,13 @@ class Complement:
         grown = self.graph.norms(self._project(x))
         if (grown > 1.1 * sizes + 1e-300).any():
             raise NotConvergedError(
-                f"A mode below {self.beyond:.2e} was not found: vectors grew "
+                f"A mode below {self.spectrum_floor:.2e} was not found: vectors grew "
                 f"{float((grown / np.maximum(sizes, 1e-300)).max()):.1e} times off the others. "
                 "Give a smaller tol, use dtype='float64', or remove very weak edges."
             )
 
     def _by_multigrid(
-        self, B: Array, gammas: Array, tol: float, mix: Array
+        self, B: Array, gammas: Array, tol: float, coefficients: Array
     ) -> tuple[Array, float, int]:
         """Solve by conjugate gradients with multigrid, for one gamma after the other.
 
@@ -203,8 +212,13 @@ class Complement:
         off = np.asarray(self._off, dtype=float)
         b = np.asarray(B, dtype=float)
         b = b - off @ self.graph.inner(off, b)
-        poles, shares = self._poles(gammas, mix)
-        found, x, residual, steps = np.zeros((len(mix), *b.shape)), np.zeros_like(b), 0.0, 0
+        poles, shares = self._poles(gammas, coefficients)
+        found, x, residual, steps = (
+            np.zeros((len(coefficients), *b.shape)),
+            np.zeros_like(b),
+            0.0,
+            0,
+        )
         for pole, share in zip(poles, shares.T, strict=True):
             solution = self._solved(b, float(pole), x, tol, off)
             x = solution.f
@@ -232,32 +246,34 @@ class Complement:
                     ) from failure
         return solve_shifted(self.graph, b, -gamma, off=off, tol=tol)
 
-    def _poles(self, gammas: Array, mix: Array) -> tuple[Array, Array]:
+    def _poles(self, gammas: Array, coefficients: Array) -> tuple[Array, Array]:
         """Return the gammas to solve for, and what each counts in the sums.
 
         A sum with one gamma keeps it. The others, ``sum_k m_k / (lambda - gamma_k)``, are fitted
         over the spectrum by a few of the gammas, to `_FITTED`: always the one that helps most.
         """
-        used = np.flatnonzero(mix.any(axis=0))
-        spectrum = np.geomspace(0.999 * self.beyond, self.graph.top, 400)[:, None]
+        used = np.flatnonzero(coefficients.any(axis=0))
+        spectrum = np.geomspace(0.999 * self.spectrum_floor, self.graph.top, 400)[:, None]
         terms = 1 / (spectrum - gammas)
-        chosen = sorted({int(row.nonzero()[0][0]) for row in mix if np.count_nonzero(row) == 1})
+        chosen = sorted(
+            {int(row.nonzero()[0][0]) for row in coefficients if np.count_nonzero(row) == 1}
+        )
         while len(chosen) < len(used):
             tried = [
-                (*_fitted(terms, mix, some), some)
+                (*_fitted(terms, coefficients, some), some)
                 for k in used
                 if k not in chosen and (some := sorted([*chosen, int(k)]))
             ]
             error, shares, chosen = min(tried, key=lambda fit: fit[0])
             if error <= _FITTED:
                 return gammas[chosen], shares
-        return gammas[used], mix[:, used]
+        return gammas[used], coefficients[:, used]
 
 
-def _fitted(terms: Array, mix: Array, some: list[int]) -> tuple[float, Array]:
+def _fitted(terms: Array, coefficients: Array, some: list[int]) -> tuple[float, Array]:
     """Return the largest relative error of the sums as sums of some terms, and their shares."""
-    shares, worst = np.zeros((len(mix), len(some))), 0.0
-    for k, row in enumerate(mix):
+    shares, worst = np.zeros((len(coefficients), len(some))), 0.0
+    for k, row in enumerate(coefficients):
         if np.count_nonzero(row) <= 1:
             shares[k] = row[some]
             continue

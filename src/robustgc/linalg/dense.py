@@ -7,20 +7,20 @@ import numpy as np
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.cg import relative_residual, rounding_of_modes
-from robustgc.linalg.solution import Outcome, Shifts, Solution
+from robustgc.linalg.solution import Gammas, PathSolution, Solution
 from robustgc.linalg.spectrum import full_spectrum, tiny_modes
 
 
-def run(graph: Graph, Y: Array, shifts: Shifts) -> Outcome:
+def run(graph: Graph, Y: Array, requested: Gammas) -> PathSolution:
     """Answer RobustGC for all gammas from the full decomposition, which is kept on the graph."""
     spectrum = full_spectrum(graph)
     limit = float(spectrum.values[1])
-    gammas = shifts(limit)
+    gammas = requested(limit)
     solutions = resolved(graph, Y, [-gamma for gamma in gammas], gammas)
     # What differences along edges resolve of a tiny lambda_1, a product with L_N does not.
     v, rest = spectrum.vectors[:, 1], np.finfo(float).eps
     residual = float(np.linalg.norm(graph.L_N(v) - limit * v)) / max(limit, rest)
-    return Outcome(limit, residual, gammas, solutions, "one decomposition")
+    return PathSolution(limit, residual, gammas, solutions, "one decomposition")
 
 
 def resolved(

@@ -10,21 +10,21 @@ from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.cg import rounding_of_modes, solve_shifted
 from robustgc.linalg.dense import system_residual
-from robustgc.linalg.solution import Outcome, Shifts, Solution
+from robustgc.linalg.solution import Gammas, PathSolution, Solution
 from robustgc.linalg.spectrum import Spectrum, eigenpairs, tiny_modes
 
 
-def run(graph: Graph, Y: Array, shifts: Shifts, tol: float) -> Outcome:
+def run(graph: Graph, Y: Array, requested: Gammas, tol: float) -> PathSolution:
     """Answer RobustGC for all gammas."""
     pair = eigenpairs(graph, 2)
     limit, v = float(pair.values[1]), pair.vectors[:, 1]
-    gammas = shifts(limit)
+    gammas = requested(limit)
     modes = tiny_modes(graph)
     residual = float(np.linalg.norm(graph.L_N(v) - limit * v)) / max(limit, 1e-16)
     solutions = [_solved(graph, Y, gamma, modes, tol) for gamma in gammas]
     steps = sum(solution.n_iter for solution in solutions)
     closed = f", {modes.values.size - 1} tiny modes in closed form" if modes.values.size > 1 else ""
-    return Outcome(limit, residual, gammas, solutions, f"{steps} iterations{closed}")
+    return PathSolution(limit, residual, gammas, solutions, f"{steps} iterations{closed}")
 
 
 def _solved(graph: Graph, Y: Array, gamma: float, modes: Spectrum, tol: float) -> Solution:

@@ -8,14 +8,14 @@ from robustgc.graph.weights import Array
 from robustgc.linalg.block_lanczos import BLOCK, FirstModes, Space, first_block, told_apart
 from robustgc.linalg.factors import pseudo_inverse
 from robustgc.linalg.ordering import near_tree
-from robustgc.linalg.solution import NotConvergedError, Watch, nobody
+from robustgc.linalg.solution import NotConvergedError, Watch, ignore_progress
 
 _MOST = 60  # products
 _LEAST = 2e-12  # below that lambda_1 is rounding
 
 
 def first_modes(
-    graph: Graph, start: Array, count: int, residual: float, watch: Watch = nobody
+    graph: Graph, start: Array, count: int, residual: float, watch: Watch = ignore_progress
 ) -> FirstModes:
     """Return up to `count` of the first non-trivial modes.
 

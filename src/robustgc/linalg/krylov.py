@@ -14,7 +14,7 @@ from robustgc.graph import threads
 from robustgc.graph.laplacian import Laplacian
 from robustgc.graph.weights import Array
 from robustgc.linalg.lanczos import Recurrences, Small
-from robustgc.linalg.solution import NotConvergedError, Outcome, Shifts, Solution, Watch
+from robustgc.linalg.solution import Gammas, NotConvergedError, PathSolution, Solution, Watch
 
 SLOW = "converges slowly"
 
@@ -26,7 +26,7 @@ LEAST = {8: 1e-6, 4: 1e-3}  # a lambda_1 below is not resolved by products with 
 
 
 @dataclass(frozen=True)
-class _Pair:
+class _RitzPair:
     """The smallest Ritz pair at some step: later, copies of it appear and blur its vector."""
 
     lambda_1: float
@@ -41,7 +41,7 @@ class _State:
     """How far the run is after some steps."""
 
     columns: list[Small | None]
-    pair: _Pair
+    pair: _RitzPair
     gammas: Array
     residuals: Array  # worst column, by gamma
 
@@ -53,15 +53,15 @@ class _State:
 def run(
     L: Laplacian,
     Y: NDArray[Any],
-    shifts: Shifts,
+    requested: Gammas,
     *,
     tol: float,
     limit: int,
     patience: float,
     probe: int,
-    room: float,
+    basis_bytes: float,
     watch: Watch,
-) -> Outcome:
+) -> PathSolution:
     """Solve ``(L_N - gamma I) f = gamma P0 y`` for all gammas, with lambda_1 from the same space.
 
     Parameters
@@ -69,7 +69,7 @@ def run(
     L : Laplacian
     Y : ndarray, shape (N, columns)
         May have no column: then only lambda_1 is asked for.
-    shifts : callable
+    requested : callable
         From lambda_1 to the gammas.
     tol : float
         For the residuals of all systems, and of lambda_1 relative to itself.
@@ -79,7 +79,7 @@ def run(
         How many steps the rate of convergence may promise after the probe.
     probe : int
         Steps before that is judged.
-    room : float
+    basis_bytes : float
         Bytes that the basis may take. Beyond, it is not kept but computed a second time.
     watch : callable
         Told of every check: steps, worst residual, steps expected in all.
@@ -89,11 +89,11 @@ def run(
     NotConvergedError
         The text says how far it got.
     NotConvexError
-        A gamma is not below lambda_1 (from `shifts`).
+        A gamma is not below lambda_1 (from `requested`).
     """
-    lanczos = Recurrences(L, Y, room)
+    lanczos = Recurrences(L, Y, basis_bytes)
     trace: list[tuple[int, float]] = []
-    check, settled = 2, None
+    check, converged = 2, None
     for step in range(1, limit + 1):
         lanczos.step()
         over = not lanczos.betas[-1].any()
@@ -101,17 +101,17 @@ def run(
             continue
         # A check takes the cube of the steps: with many of them it is what costs.
         check = max(step + 1, int((1.06 if step < 500 else 1.3) * step))
-        state = _assess(lanczos, shifts, tol, settled)
+        state = _assess(lanczos, requested, tol, converged)
         trace.append((step, min(state.worst, trace[-1][1] if trace else np.inf)))
         expected = _expected(trace, tol)
         watch(step, state.worst, expected)
-        settled = state.pair if state.pair.guarded and state.pair.residual <= tol else None
-        if settled:
-            if settled.lambda_1 < LEAST[L.dtype.itemsize]:
-                raise NotConvergedError(f"lambda_1 = {settled.lambda_1:.1e} is too small for it")
-            shifts(settled.lambda_1)  # refuses a gamma beyond
+        converged = state.pair if state.pair.guarded and state.pair.residual <= tol else None
+        if converged:
+            if converged.lambda_1 < LEAST[L.dtype.itemsize]:
+                raise NotConvergedError(f"lambda_1 = {converged.lambda_1:.1e} is too small for it")
+            requested(converged.lambda_1)  # refuses a gamma beyond
             if state.worst <= tol:
-                return _outcome(lanczos, state, tol)
+                return _path_solution(lanczos, state, tol)
         if over or (step >= probe and expected > patience):
             break
     best = trace[-1][1]  # stagnation at a small residual is a matter of precision
@@ -119,13 +119,15 @@ def run(
     raise NotConvergedError(f"residual {best:.1e} after {step} steps, {pace}")
 
 
-def _assess(lanczos: Recurrences, shifts: Shifts, tol: float, settled: _Pair | None) -> _State:
+def _assess(
+    lanczos: Recurrences, requested: Gammas, tol: float, converged: _RitzPair | None
+) -> _State:
     """Measure what the space has come to; a pair that has settled stays, unless a lower shows."""
     columns = [lanczos.small(c) for c in range(lanczos.Y.shape[1] + 1)]
     pair = _pair(columns, tol, lanczos.L.dtype.itemsize)
-    if settled and pair.lambda_1 > settled.lambda_1 * (1 - _SAME[lanczos.L.dtype.itemsize]):
-        pair = settled
-    gammas = np.array([float(g) for g in shifts(pair.lambda_1, settled=False)])
+    if converged and pair.lambda_1 > converged.lambda_1 * (1 - _SAME[lanczos.L.dtype.itemsize]):
+        pair = converged
+    gammas = np.array([float(g) for g in requested(pair.lambda_1, converged=False)])
     residuals = np.zeros(len(gammas))
     for small in columns[:-1]:
         if small is not None and len(gammas):
@@ -136,7 +138,7 @@ def _assess(lanczos: Recurrences, shifts: Shifts, tol: float, settled: _Pair | N
     return _State(columns, pair, gammas, residuals)
 
 
-def _pair(columns: list[Small | None], tol: float, itemsize: int) -> _Pair:
+def _pair(columns: list[Small | None], tol: float, itemsize: int) -> _RitzPair:
     """Return the smallest Ritz pair over all columns, from the column that has it best."""
     seen = {c: small for c, small in enumerate(columns) if small is not None}
     if not seen or not all(np.isfinite(small.theta).all() for small in seen.values()):
@@ -147,7 +149,7 @@ def _pair(columns: list[Small | None], tol: float, itemsize: int) -> _Pair:
     guard = len(columns) - 1
     guarded = guard in near and near[guard].residual <= max(tol, _GUARD[itemsize]) * limit
     column = min(near, key=lambda c: near[c].residual)
-    return _Pair(limit, near[column].residual / limit, guarded, column, near[column])
+    return _RitzPair(limit, near[column].residual / limit, guarded, column, near[column])
 
 
 def _expected(trace: list[tuple[int, float]], tol: float) -> float:
@@ -162,7 +164,7 @@ def _expected(trace: list[tuple[int, float]], tol: float) -> float:
     return float(step + np.log(now / tol) / rate)
 
 
-def _outcome(lanczos: Recurrences, state: _State, tol: float) -> Outcome:
+def _path_solution(lanczos: Recurrences, state: _State, tol: float) -> PathSolution:
     """Put the answers together and measure the worst of them on the matrix itself."""
     gammas, m = state.gammas, lanczos.Y.shape[1]
     steps, kept, pair = len(lanczos.alphas), state.columns[: max(m, 1)], state.pair
@@ -193,7 +195,7 @@ def _outcome(lanczos: Recurrences, state: _State, tol: float) -> Outcome:
         for g, residual in enumerate(residuals)
     ]
     note = "; the basis did not fit into memory, so it was computed twice" if not once else ""
-    return Outcome(
+    return PathSolution(
         pair.lambda_1,
         max(pair.residual, eigen),
         [float(gamma) for gamma in gammas],

@@ -17,18 +17,25 @@ from robustgc.graph.laplacian import fits_single, laplacian_of
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Operator
 from robustgc.linalg import dense, direct, krylov, multigrid
-from robustgc.linalg.solution import NotConvergedError, Outcome, Shifts, Watch, check_tol, nobody
+from robustgc.linalg.solution import (
+    Gammas,
+    NotConvergedError,
+    PathSolution,
+    Watch,
+    check_tol,
+    ignore_progress,
+)
 
 SOLVERS = ("auto", "dense", "krylov", "multigrid", "direct")
 DTYPES = ("auto", "float64", "float32")
 TOLERANCE = {"float64": 1e-8, "float32": 1e-5}
 SINGLE = 100_000  # nodes from which memory traffic is what a fit costs
 PATIENCE = 1000  # products the Krylov engine may promise before multigrid is the better bet
-SIEGE = 5000  # steps, when it was asked for or nothing else is left
+PATIENT_STEPS = 5000  # steps, when it was asked for or nothing else is left
 
 
 @dataclass(frozen=True)
-class Options:
+class SolverOptions:
     """How to solve.
 
     ``dtype="auto"`` is single precision where the graph is large and the tolerance allows it.
@@ -55,7 +62,7 @@ class Options:
 
     def watching(self, name: str) -> Watch:
         """Return what a stage of that name reports to."""
-        return self.watch(name) if self.watch else nobody
+        return self.watch(name) if self.watch else ignore_progress
 
 
 @dataclass(frozen=True)
@@ -91,22 +98,22 @@ def lambda_1(graph: Graph) -> float:
     """
     if "lambda_1" not in graph._memo:
         no_labels = np.empty((graph.rows, 0))
-        outcome, _ = solve_robust(graph, no_labels, Shifts(), Options(tol=1e-10))
+        outcome, _ = solve_robust(graph, no_labels, Gammas(), SolverOptions(tol=1e-10))
         graph._memo["lambda_1"] = outcome.lambda_1
     return float(graph._memo["lambda_1"])
 
 
 def solve_robust(
-    graph: Graph, Y: Array, shifts: Shifts, options: Options
-) -> tuple[Outcome, tuple[Attempt, ...]]:
+    graph: Graph, Y: Array, requested: Gammas, options: SolverOptions
+) -> tuple[PathSolution, tuple[Attempt, ...]]:
     """Answer RobustGC for all gammas, with lambda_1; climb the ladder until a result is right.
 
     Parameters
     ----------
     graph : Graph
     Y : ndarray, shape (N, columns)
-    shifts : Shifts
-    options : Options
+    requested : Gammas
+    options : SolverOptions
 
     Returns
     -------
@@ -121,7 +128,7 @@ def solve_robust(
         No engine reached the tolerance; the text says what was tried and how far each got.
     """
     history: list[Attempt] = []
-    for name, reason, engine in _rungs(graph, Y, shifts, options, history):
+    for name, reason, engine in _rungs(graph, Y, requested, options, history):
         start = time.perf_counter()
         try:
             outcome = engine()
@@ -136,7 +143,7 @@ def solve_robust(
     tried = "; ".join(f"{attempt.solver}: {attempt.result}" for attempt in history)
     raise NotConvergedError(
         f"The graph of {graph.n} nodes was not solved to the tolerance "
-        f"{precision(graph, options)[1]:g}. "
+        f"{dtype_and_tolerance(graph, options)[1]:g}. "
         f"Tried {tried}. {cure(graph)}"
     )
 
@@ -154,7 +161,7 @@ def cure(graph: Graph) -> str:
 _FAILURES = (NotConvergedError, MemoryError, RuntimeError, np.linalg.LinAlgError)
 
 
-def precision(graph: Graph, options: Options) -> tuple[str, float]:
+def dtype_and_tolerance(graph: Graph, options: SolverOptions) -> tuple[str, float]:
     """Return the working precision to begin with, and the tolerance."""
     dtype = options.dtype
     if dtype == "auto":
@@ -165,17 +172,17 @@ def precision(graph: Graph, options: Options) -> tuple[str, float]:
 
 
 def _rungs(
-    graph: Graph, Y: Array, shifts: Shifts, options: Options, history: list[Attempt]
-) -> Iterator[tuple[str, str, Callable[[], Outcome]]]:
+    graph: Graph, Y: Array, requested: Gammas, options: SolverOptions, history: list[Attempt]
+) -> Iterator[tuple[str, str, Callable[[], PathSolution]]]:
     """Name the engines to try in order, each with its reason."""
-    asked, (dtype, tol) = options.solver, precision(graph, options)
+    asked, (dtype, tol) = options.solver, dtype_and_tolerance(graph, options)
     auto, sparse = asked == "auto", multigrid.possible(graph)
 
     def why(reason: str) -> str:
         return reason if auto else f"solver={asked!r}"
 
-    def lanczos(dtype: str, siege: bool) -> Callable[[], Outcome]:
-        return lambda: _krylov(graph, Y, shifts, dtype, tol, siege, options.watching("krylov"))
+    def lanczos(dtype: str, patient: bool) -> Callable[[], PathSolution]:
+        return lambda: _krylov(graph, Y, requested, dtype, tol, patient, options.watching("krylov"))
 
     if asked in ("dense", "direct") and graph.spread is not None:
         raise ValueError(
@@ -188,7 +195,7 @@ def _rungs(
             "'krylov' or 'dense', or pass a scipy sparse matrix."
         )
     if asked == "dense" or (auto and graph.n <= SMALL):
-        yield "dense", why(f"{graph.n} nodes"), lambda: dense.run(graph, Y, shifts)
+        yield "dense", why(f"{graph.n} nodes"), lambda: dense.run(graph, Y, requested)
         return
     if asked in ("auto", "krylov"):
         reason = why(f"{graph.n} nodes: a probe")
@@ -201,17 +208,17 @@ def _rungs(
         yield (
             "multigrid",
             why("Lanczos would take too long"),
-            lambda: multigrid.run(graph, Y, shifts, tol, options.watching("multigrid")),
+            lambda: multigrid.run(graph, Y, requested, tol, options.watching("multigrid")),
         )
     whole = graph.spread is None and not isinstance(graph._whole, Operator)
     if asked == "direct" or (auto and whole):
         reason = why("what is left for hard spectra")
-        yield "direct", reason, lambda: direct.run(graph, Y, shifts, tol)
+        yield "direct", reason, lambda: direct.run(graph, Y, requested, tol)
     if auto:
         yield "krylov", "nothing else is left", lanczos("float64", True)
 
 
-def probe(graph: Graph) -> int:
+def probe_steps(graph: Graph) -> int:
     """Return after how many steps Lanczos is judged: soon where multigrid would be cheap."""
     # On grids, roads and neighbour graphs.
     few = multigrid.possible(graph) and graph.entries <= 12 * graph.n
@@ -219,16 +226,16 @@ def probe(graph: Graph) -> int:
 
 
 def _krylov(
-    graph: Graph, Y: Array, shifts: Shifts, dtype: str, tol: float, siege: bool, watch: Watch
-) -> Outcome:
+    graph: Graph, Y: Array, requested: Gammas, dtype: str, tol: float, patient: bool, watch: Watch
+) -> PathSolution:
     return krylov.run(
         laplacian_of(graph, dtype),
         Y,
-        shifts,
+        requested,
         tol=tol,
-        limit=min(SIEGE if siege else PATIENCE, 3 * graph.n + 100),  # n span everything
-        patience=np.inf if siege else PATIENCE,
-        probe=probe(graph),
-        room=graph.available() / 4,
+        limit=min(PATIENT_STEPS if patient else PATIENCE, 3 * graph.n + 100),  # n span everything
+        patience=np.inf if patient else PATIENCE,
+        probe=probe_steps(graph),
+        basis_bytes=graph.available() / 4,
         watch=watch,
     )

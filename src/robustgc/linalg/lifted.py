@@ -18,9 +18,9 @@ from robustgc.linalg import inverse_lanczos, multigrid
 from robustgc.linalg.block_lanczos import first_modes, told_apart
 from robustgc.linalg.cg import rounding_of_modes
 from robustgc.linalg.coupling import left_by_modes
-from robustgc.linalg.deflated import LIMIT, Complement
+from robustgc.linalg.deflated import MAX_DEGREE, DeflatedOperator
 from robustgc.linalg.factors import few_cycles, fill_little
-from robustgc.linalg.ladder import Options, cure, precision, probe
+from robustgc.linalg.ladder import SolverOptions, cure, dtype_and_tolerance, probe_steps
 from robustgc.linalg.numbering import numbered
 from robustgc.linalg.ritz import leading
 from robustgc.linalg.solution import NotConvergedError
@@ -73,7 +73,7 @@ def find_modes(
     graph: Graph,
     count: int,
     Y: Array,
-    options: Options,
+    options: SolverOptions,
     *,
     exact: bool = True,
 ) -> Modes:
@@ -103,7 +103,9 @@ def find_modes(
     return kept
 
 
-def _searched_modes(graph: Graph, count: int, Y: Array, options: Options, exact: bool) -> Modes:
+def _searched_modes(
+    graph: Graph, count: int, Y: Array, options: SolverOptions, exact: bool
+) -> Modes:
     if graph.n <= SMALL and graph.spread is None:
         spectrum = full_spectrum(graph)
         return measured(graph, spectrum.values[1:], spectrum.vectors[:, 1:], "dense", "all modes")
@@ -139,11 +141,11 @@ def _searched_modes(graph: Graph, count: int, Y: Array, options: Options, exact:
     return measured(graph, values[:count], vectors[:, :count], "multigrid", note)
 
 
-def _by_products(graph: Graph, count: int, Y: Array, options: Options, exact: bool) -> Modes:
+def _by_products(graph: Graph, count: int, Y: Array, options: SolverOptions, exact: bool) -> Modes:
     """Find the modes that stand clear; on huge graphs without a basis that grows with restarts."""
-    (dtype, tol), watch = precision(graph, options), options.watching("modes")
+    (dtype, tol), watch = dtype_and_tolerance(graph, options), options.watching("modes")
     if graph.n > HUGE:
-        values, vectors, steps = leading(graph, Y, count, dtype, probe(graph), watch)
+        values, vectors, steps = leading(graph, Y, count, dtype, probe_steps(graph), watch)
         known = told_apart(values)
         note = f"{known} modes, {steps} products"
         return measured(graph, values[:known], vectors[:, :known], "krylov", note)
@@ -221,7 +223,7 @@ class Filters:
         modes: Modes,
         n_modes: Any,
         gammas: Any,
-        options: Options,
+        options: SolverOptions,
         *,
         exact: bool = True,
     ) -> None:
@@ -233,25 +235,25 @@ class Filters:
         self.complete, self._options = len(modes.values) == graph.n - 1, options
 
     @cached_property
-    def _rest(self) -> Complement:
+    def _rest(self) -> DeflatedOperator:
         """What is off the known modes, in the precision of the answer."""
-        return self._off_modes(precision(self.graph, self._options)[0])
+        return self._off_modes(dtype_and_tolerance(self.graph, self._options)[0])
 
     @cached_property
-    def _loose(self) -> Complement:
+    def _loose(self) -> DeflatedOperator:
         """The same in single precision if it holds the degrees, to weigh candidates."""
-        single = precision(self.graph, replace(self._options, dtype="float32"))[0]
-        same = precision(self.graph, self._options)[0] == single
+        single = dtype_and_tolerance(self.graph, replace(self._options, dtype="float32"))[0]
+        same = dtype_and_tolerance(self.graph, self._options)[0] == single
         return self._rest if same else self._off_modes(single)
 
     @property
     def _correctable(self) -> bool:
         """Whether what modes of few digits leave is to be put right, or can be without a solve."""
-        return self._exact or self._rest.degree(self.gammas, _CLOSE) <= LIMIT
+        return self._exact or self._rest.degree(self.gammas, _CLOSE) <= MAX_DEGREE
 
-    def _off_modes(self, dtype: str) -> Complement:
+    def _off_modes(self, dtype: str) -> DeflatedOperator:
         modes, watch = self.modes, self._options.watching("candidates")
-        return Complement(self.graph, modes.vectors, modes.next_value, dtype, watch)
+        return DeflatedOperator(self.graph, modes.vectors, modes.next_value, dtype, watch)
 
     def rest(self, nodes: NDArray[Any], B: Array, tol: float, *, near: bool = False) -> Array:
         """Return every model's answer off the modes at some nodes: (models, nodes, columns).
@@ -261,11 +263,11 @@ class Filters:
         gammas, where = np.unique(self.gammas, return_inverse=True)
         each = np.eye(len(gammas))
         if self._exact:
-            rest = self._rest.rows(nodes, B, gammas, tol, each)
+            rest = self._rest.solve_combined_at(nodes, B, gammas, tol, each)
         else:
             step = B.shape[1] * (self.graph.entries + 8.0 * self.graph.n)
             most = _NEAR if near else int(np.clip(_WORK / step, _NEAR, LOOSE))
-            rest = self._loose.rows(nodes, B, gammas, tol, each, most)
+            rest = self._loose.solve_combined_at(nodes, B, gammas, tol, each, most)
         return np.asarray(self.gammas[:, None, None] * rest[where])
 
     def answer(self, Y: Array, mix: Array, tol: float) -> tuple[Array, float, int]:
@@ -284,7 +286,7 @@ class Filters:
             found = np.zeros((len(mix), *Y.shape))
         else:
             gammas, shares = self._by_gamma(mix)
-            found, residual, steps = self._rest.mixed(Y, gammas, shares, tol)
+            found, residual, steps = self._rest.solve_combined(Y, gammas, shares, tol)
         for k, w in enumerate(weights):
             found[k] += V[:, tiny:] @ (w[tiny:, None] * known[tiny:])
         measured = self._residual(found, Y, mix, tiny)
@@ -321,7 +323,7 @@ class Filters:
             gammas[:, None] / (spectrum - gammas[:, None]) / (pole / (spectrum - pole)), axis=1
         )
         B = self.graph.placed(nodes, np.tensordot(factors, columns, axes=1))
-        rest, _, _ = self._rest.mixed(B, np.array([pole]), np.array([[pole]]), tol)
+        rest, _, _ = self._rest.solve_combined(B, np.array([pole]), np.array([[pole]]), tol)
         return np.asarray(found + rest[0])
 
     def rounding(self, Y: Array, mix: Array, sums: Array) -> float:

@@ -22,13 +22,13 @@ from robustgc.linalg.amg import COARSE, Hierarchy
 from robustgc.linalg.cg import conjugate_gradients, relative_residual
 from robustgc.linalg.ordering import factorised, near_tree
 from robustgc.linalg.solution import (
+    Gammas,
     NotConvergedError,
     NotConvexError,
-    Outcome,
-    Shifts,
+    PathSolution,
     Solution,
     Watch,
-    nobody,
+    ignore_progress,
 )
 
 _SEED = 20180521
@@ -48,11 +48,11 @@ def possible(graph: Graph) -> bool:
     return sp.issparse(graph._whole) or isinstance(graph._whole, CSR)
 
 
-def run(graph: Graph, Y: Array, shifts: Shifts, tol: float, watch: Watch) -> Outcome:
+def run(graph: Graph, Y: Array, requested: Gammas, tol: float, watch: Watch) -> PathSolution:
     """Answer RobustGC for all gammas, each started from the one before."""
     values, vectors, residual, steps = first_pairs(graph, max(np.sqrt(tol), 1e-6), watch=watch)
     limit = float(values[0])
-    gammas = shifts(limit)
+    gammas = requested(limit)
     b = graph.P0(Y)
     solutions, x = [], np.zeros_like(b)
     for k, gamma in enumerate(gammas):
@@ -65,7 +65,7 @@ def run(graph: Graph, Y: Array, shifts: Shifts, tol: float, watch: Watch) -> Out
         solutions.append(Solution(gamma * x, solution.residual, solution.n_iter))
         watch(k + 1, solution.residual, len(gammas))
     taken = ", ".join(str(solution.n_iter) for solution in solutions)
-    return Outcome(limit, residual, gammas, solutions, f"LOBPCG {steps} steps, solves {taken}")
+    return PathSolution(limit, residual, gammas, solutions, f"LOBPCG {steps} steps, solves {taken}")
 
 
 def solved(
@@ -157,7 +157,11 @@ class Factors:
 
 
 def first_pairs(
-    graph: Graph, pair: float, count: int = 1, watch: Watch = nobody, needed: int | None = None
+    graph: Graph,
+    pair: float,
+    count: int = 1,
+    watch: Watch = ignore_progress,
+    needed: int | None = None,
 ) -> tuple[Array, Array, float, int]:
     """Return the first non-trivial eigenpairs of ``L_N``, their residual, and steps taken.
 

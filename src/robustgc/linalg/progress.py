@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from robustgc.graph.compilation import announced
-from robustgc.linalg.solution import Watch, nobody
+from robustgc.linalg.solution import Watch, ignore_progress
 
 
 class Progress:
@@ -46,7 +46,7 @@ class Progress:
     def watch(self, name: str) -> Watch:
         """Return what an engine of that name reports to."""
         if not self._bar:
-            return nobody
+            return ignore_progress
         task = self._bar.add_task(name, total=None, residual=np.nan)
 
         def report(done: int, residual: float, total: float) -> None:

@@ -11,7 +11,7 @@ from robustgc.graph.laplacian import Laplacian
 from robustgc.graph.weights import Array
 from robustgc.linalg.lanczos import Recurrences, Small
 from robustgc.linalg.multigrid import operator
-from robustgc.linalg.solution import NotConvergedError, Watch, nobody
+from robustgc.linalg.solution import NotConvergedError, Watch, ignore_progress
 
 _CLEAR = {8: 1e-6, 4: 3e-4}  # residual of a Ritz pair, beside lambda_1, that counts as found
 _LEAST = {8: 1e-6, 4: 1e-3}  # a lambda_1 below is not resolved by products with L_N
@@ -20,7 +20,7 @@ _LIMIT = 300
 
 
 def leading(
-    graph: Graph, Y: Array, count: int, dtype: str, probe: int, watch: Watch = nobody
+    graph: Graph, Y: Array, count: int, dtype: str, probe: int, watch: Watch = ignore_progress
 ) -> tuple[Array, Array, int]:
     """Return the modes that stand clear of the bulk: values, vectors, products taken.
 

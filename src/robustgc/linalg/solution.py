@@ -15,7 +15,7 @@ Apply: TypeAlias = Callable[[Array], Array]
 Watch: TypeAlias = Callable[[int, float, float], None]  # steps done, residual, steps in all
 
 
-def nobody(done: int, residual: float, total: float) -> None:
+def ignore_progress(done: int, residual: float, total: float) -> None:
     """Watch nothing."""
 
 
@@ -46,7 +46,7 @@ class Solution:
     n_iter: int = 0
 
 
-def reported(solution: Solution, tol: float) -> Solution:
+def warn_if_inaccurate(solution: Solution, tol: float) -> Solution:
     """Return a solution; warn where its residual is above the tolerance, or is no number."""
     if not solution.residual <= tol:
         warn(
@@ -60,7 +60,7 @@ def reported(solution: Solution, tol: float) -> Solution:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PathSolution:
     """What an engine found: lambda_1 and the solutions of RobustGC for every gamma.
 
     Attributes
@@ -81,20 +81,20 @@ class Outcome:
     note: str
 
 
-class Shifts:
+class Gammas:
     """The gammas that are asked for, as numbers or as shares eta of lambda_1."""
 
     def __init__(
         self, gammas: Iterable[float] | None = None, etas: Iterable[float] | None = None
     ) -> None:
         self._gammas = None if gammas is None else check_gammas(gammas)
-        self._etas = [] if etas is None else [check_share(eta) for eta in grid_values(etas, "etas")]
+        self._etas = [] if etas is None else [check_eta(eta) for eta in grid_values(etas, "etas")]
 
-    def __call__(self, limit: float, *, settled: bool = True) -> list[float]:
+    def __call__(self, limit: float, *, converged: bool = True) -> list[float]:
         """Return the gammas for a lambda_1; once that is settled, refuse those beyond it."""
         if self._gammas is None:
             return [eta * limit for eta in self._etas]
-        if settled:
+        if converged:
             for gamma in self._gammas:
                 check_gamma(gamma, limit)
         return self._gammas
@@ -143,7 +143,7 @@ def check_tol(tol: object) -> float:
     return number
 
 
-def check_share(eta: object) -> float:
+def check_eta(eta: object) -> float:
     """Return eta, or refuse what is no share of lambda_1."""
     number = as_number(eta)
     if not LEAST_ETA <= number < 1:

@@ -16,7 +16,7 @@ from robustgc.linalg.cg import (
     solve_shifted,
 )
 from robustgc.linalg.dense import resolved
-from robustgc.linalg.solution import Solution, check_tol, reported
+from robustgc.linalg.solution import Solution, check_tol, warn_if_inaccurate
 from robustgc.linalg.spectrum import tiny_modes
 from robustgc.models.dirichlet import PROBE, SIEGE, dirichlet
 from robustgc.models.paper import _label_columns
@@ -71,7 +71,7 @@ def harmonic(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
         found = dirichlet(graph, columns[:, alike[0]] != 0, columns[:, alike], tol)
         f[:, alike] = found.f
         residual, n_iter = max(residual, found.residual), max(n_iter, found.n_iter)
-    return reported(Solution(f.reshape(Y.shape), residual, n_iter), tol)
+    return warn_if_inaccurate(Solution(f.reshape(Y.shape), residual, n_iter), tol)
 
 
 def poisson(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
@@ -110,9 +110,9 @@ def poisson(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
     columns = Y.reshape(graph.n, -1)
     if graph.n <= SMALL:
         found = resolved(graph, columns, [0.0], [1.0])[0]
-        return reported(Solution(found.f.reshape(Y.shape), found.residual), tol)
+        return warn_if_inaccurate(Solution(found.f.reshape(Y.shape), found.residual), tol)
     found = _by_products(graph, graph.P0(columns), tol) or _with_closed_modes(graph, columns, tol)
-    return reported(Solution(found.f.reshape(Y.shape), found.residual, found.n_iter), tol)
+    return warn_if_inaccurate(Solution(found.f.reshape(Y.shape), found.residual, found.n_iter), tol)
 
 
 def _by_products(graph: Graph, b: Array, tol: float) -> Solution | None:

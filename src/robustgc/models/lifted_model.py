@@ -7,7 +7,7 @@ import numpy as np
 from robustgc.graph.graph import Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
-from robustgc.linalg.ladder import Options
+from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.lifted import Filters, check_residual, find_modes
 from robustgc.linalg.solution import NotConvergedError, NotConvexError, Solution, check_positive
 
@@ -25,7 +25,7 @@ def lifted(graph: Graph, Y: Array, *, n_modes: int, gamma: float, tol: float) ->
             f"n_modes={quoted(n_modes)} is not allowed for a graph of {graph.n} nodes; it must be "
             f"a whole number from 1 to {graph.n - 1}."
         )
-    options = Options(tol=tol, dtype="float64")
+    options = SolverOptions(tol=tol, dtype="float64")
     modes = find_modes(graph, n_modes + 1, Y, options)
     if len(modes.values) < n_modes:
         raise NotConvergedError(

@@ -16,14 +16,14 @@ from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
 from robustgc.linalg.cg import factorised, solve_shifted
 from robustgc.linalg.dense import resolved, system_residual
-from robustgc.linalg.ladder import Options, lambda_1, solve_robust
+from robustgc.linalg.ladder import SolverOptions, lambda_1, solve_robust
 from robustgc.linalg.solution import (
-    Shifts,
+    Gammas,
     Solution,
     check_gamma,
     check_gammas,
     check_tol,
-    reported,
+    warn_if_inaccurate,
 )
 from robustgc.linalg.spectrum import eigenpairs
 from robustgc.models.lifted_model import lifted
@@ -83,7 +83,9 @@ def robust(
     if n_modes != 1:
         Y, tol = _label_columns(graph, y), check_tol(tol)
         found = lifted(graph, Y.reshape(graph.n, -1), n_modes=n_modes, gamma=gamma, tol=tol)
-        return reported(Solution(found.f.reshape(Y.shape), found.residual, found.n_iter), tol)
+        return warn_if_inaccurate(
+            Solution(found.f.reshape(Y.shape), found.residual, found.n_iter), tol
+        )
     return robust_path(graph, y, [gamma], tol=tol, solver=solver)[0]
 
 
@@ -113,10 +115,12 @@ def robust_path(
         raise ValueError(
             "Give gammas, or etas as shares of lambda_1 such as etas=[0.5, 0.9]: one of the two."
         )
-    asked = Shifts(gammas, etas)
-    outcome = solve_robust(graph, Y.reshape(graph.n, -1), asked, Options(solver=solver, tol=tol))[0]
+    asked = Gammas(gammas, etas)
+    outcome = solve_robust(
+        graph, Y.reshape(graph.n, -1), asked, SolverOptions(solver=solver, tol=tol)
+    )[0]
     return [
-        reported(Solution(found.f.reshape(Y.shape), found.residual, found.n_iter), tol)
+        warn_if_inaccurate(Solution(found.f.reshape(Y.shape), found.residual, found.n_iter), tol)
         for found in outcome.solutions
     ]
 
@@ -141,10 +145,12 @@ def zhou_path(
     """Return `zhou` for every gamma of a grid: up to 1500 nodes from one decomposition."""
     Y, gammas, tol = _label_columns(graph, y), check_gammas(gammas), check_tol(tol)
     if graph.n > SMALL or len(gammas) == 1:
-        return [reported(_zhou(graph, Y, gamma, tol), tol) for gamma in gammas]
+        return [warn_if_inaccurate(_zhou(graph, Y, gamma, tol), tol) for gamma in gammas]
     low = [gamma for gamma in gammas if gamma < 1]
     found = dict(zip(low, resolved(graph, Y, low, low), strict=True))
-    return [reported(found[g] if g < 1 else _propagated(graph, Y, g), tol) for g in gammas]
+    return [
+        warn_if_inaccurate(found[g] if g < 1 else _propagated(graph, Y, g), tol) for g in gammas
+    ]
 
 
 def _zhou(graph: Graph, Y: Array, gamma: float, tol: float) -> Solution:
@@ -226,7 +232,7 @@ def belkin(
         targets = columns[np.ix_(labelled, together)]
         fit = np.linalg.lstsq(basis.vectors[labelled], targets, rcond=None)
         f[:, together] = basis.vectors @ fit[0]
-    return reported(Solution(f.reshape(Y.shape), basis.residual), 1e-6)
+    return warn_if_inaccurate(Solution(f.reshape(Y.shape), basis.residual), 1e-6)
 
 
 def condition_bound(graph: Graph, gamma: float, *, positive_semidefinite: bool = False) -> float:

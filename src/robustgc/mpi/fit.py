@@ -17,7 +17,7 @@ from robustgc.estimators.components import Component, answer_component, weighed_
 from robustgc.estimators.fits import GraphProblem
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array, warn_of_faint_links
-from robustgc.linalg.ladder import Attempt, Options
+from robustgc.linalg.ladder import Attempt, SolverOptions
 from robustgc.linalg.lifted import MEDIUM
 from robustgc.linalg.solution import NotConvergedError
 from robustgc.models.parameters import Parameters
@@ -80,7 +80,7 @@ def fit(
     *,
     sizes: Array | None = None,
     parameters: Parameters,
-    options: Options,
+    options: SolverOptions,
     keep: Keeper = made,
 ) -> Fitted:
     """Answer for all nodes; called by all ranks together.
@@ -96,7 +96,7 @@ def fit(
     sizes : ndarray
         How much each counts.
     parameters : Parameters
-    options : Options
+    options : SolverOptions
     keep : callable
         As in `SpreadGraph`.
     """
@@ -113,7 +113,7 @@ def fit_codes(
     given: Labels,
     sizes: Array,
     parameters: Parameters,
-    options: Options,
+    options: SolverOptions,
     keep: Keeper = made,
     psd: bool = False,
 ) -> Fitted:
@@ -130,7 +130,7 @@ class _Fit:
         given: Labels,
         sizes: Array,
         parameters: Parameters,
-        options: Options,
+        options: SolverOptions,
         keep: Keeper,
         psd: bool,
     ) -> None:

@@ -15,7 +15,7 @@ from robustgc.estimators.saving.reading import Reading
 from robustgc.estimators.saving.state import constant_arrays, encoded_certificates, issue_arrays
 from robustgc.graph.csr import CSR
 from robustgc.graph.weights import Array, Weights
-from robustgc.linalg.ladder import Options
+from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
 from robustgc.mpi.fit import Fitted
 from robustgc.mpi.world import together
@@ -34,11 +34,11 @@ class Job:
     given: Labels
     sizes: Array
     parameters: Parameters
-    options: Options
+    options: SolverOptions
     psd: bool
 
 
-def write_job(folder: Path, problem: GraphProblem, options: Options) -> None:
+def write_job(folder: Path, problem: GraphProblem, options: SolverOptions) -> None:
     """Write the question."""
     _stored(problem.weights).save(folder / GRAPH)
     labels, sizes = problem.labels, problem.sample_weight
@@ -70,7 +70,7 @@ def read_job(folder: Path) -> Job:
     with np.load(folder / LABELS, allow_pickle=False) as found:
         nodes, codes, sizes = found["nodes"], found["codes"], found["sizes"]
     given = Labels(array(about["classes"]), codes, None)
-    parameters, options = Parameters(**about["parameters"]), Options(**about["options"])
+    parameters, options = Parameters(**about["parameters"]), SolverOptions(**about["options"])
     return Job(nodes, given, sizes, parameters, options, about["psd"])
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from robustgc.estimators.fits import AnswersOnly, GraphProblem
 from robustgc.graph.weights import Operator
-from robustgc.linalg.ladder import Options
+from robustgc.linalg.ladder import SolverOptions
 from robustgc.mpi.jobs import read_answers, write_job
 from robustgc.mpi.launching import run_ranks
 from robustgc.transduction.priors import with_shares
@@ -16,7 +16,7 @@ ENDED = (
 )
 
 
-def solved(problem: GraphProblem, options: Options, n_ranks: int) -> AnswersOnly:
+def solved(problem: GraphProblem, options: SolverOptions, n_ranks: int) -> AnswersOnly:
     """Answer for all nodes on some ranks of this machine.
 
     The weights go through a folder for temporary files, ``TMPDIR``, which is removed.

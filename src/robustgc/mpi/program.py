@@ -12,7 +12,7 @@ from robustgc.graph.alerts import warn
 from robustgc.graph.quoting import quoted
 from robustgc.graph.resources import rank_by_mpiexec
 from robustgc.graph.weights import Array
-from robustgc.linalg.ladder import Options
+from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
 from robustgc.mpi.files import check_equal
 from robustgc.mpi.fit import Fitted, fit_codes
@@ -38,7 +38,7 @@ def meet(error: Exception | None = None) -> None:
             raise error
 
 
-def answer_all(problem: GraphProblem, options: Options) -> AnswersOnly:
+def answer_all(problem: GraphProblem, options: SolverOptions) -> AnswersOnly:
     """Answer for weights and labels that every rank has; every rank gets all answers."""
     comm, labels, sizes = world(), problem.labels, problem.sample_weight
     if rank_by_mpiexec() is None:
@@ -64,7 +64,7 @@ def answer_all(problem: GraphProblem, options: Options) -> AnswersOnly:
 
 def answer_own(
     matrix: Any, y: Any, sample_weight: ArrayLike | None, unlabeled: Any, parameters: Parameters,
-    options: Options,
+    options: SolverOptions,
 ) -> tuple[Fitted, AnswersOnly]:  # fmt: skip
     """Answer for a distributed matrix of petsc4py; every rank gets the answers of its own rows.
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.lifted import Modes, measured
-from robustgc.linalg.solution import NotConvergedError, Solution, Watch, nobody
+from robustgc.linalg.solution import NotConvergedError, Solution, Watch, ignore_progress
 from robustgc.mpi import slepc, systems
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.share import Share
@@ -173,10 +173,10 @@ class SpreadGraph(Graph):
     def eigenpairs(self, count: int) -> tuple[Array, Array, str]:
         """Return the first eigenpairs to many digits, and what it took."""
         try:
-            values, vectors, _, steps = slepc.krylov_schur(self, 1e-10, count, nobody)
+            values, vectors, _, steps = slepc.krylov_schur(self, 1e-10, count, ignore_progress)
             return values, vectors, f"{count} modes, Krylov-Schur {steps} restarts"
         except NotConvergedError:
-            values, vectors, _, steps = slepc.preconditioned(self, 1e-8, count, nobody)
+            values, vectors, _, steps = slepc.preconditioned(self, 1e-8, count, ignore_progress)
             return values, vectors, f"{count} modes, preconditioned {steps} steps"
 
     def solved(self, b: Array, gamma: float, start: Array, tol: float, off: Array) -> Solution:
