@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import graphs
 import lifting
 from robustgc import Graph, full_spectrum
-from robustgc.linalg.block_lanczos import first_modes, told_apart
+from robustgc.linalg.block_lanczos import block_lanczos_modes, count_reliable
 from robustgc.linalg.solution import NotConvergedError
 
 
@@ -23,7 +23,7 @@ def test_modes_that_stand_clear(dtype, digits, seed):
     W, truth = lifting.blocks(seed, [500, 400, 400, 300], 0.06, 0.008)
     y, _ = lifting.some_labels(seed + 1, truth, 10, wrong=4)
     graph = Graph(W)
-    found = first_modes(graph, lifting.one_hot(y), 20, dtype)
+    found = block_lanczos_modes(graph, lifting.one_hot(y), 20, dtype)
     values = full_spectrum(graph).values
     known = len(found.values)
     assert 3 <= known < 20  # those of the blocks, and not the bulk
@@ -37,7 +37,7 @@ def test_modes_that_stand_clear(dtype, digits, seed):
 
 def test_as_many_as_are_asked_for_after_restarts():
     graph = Graph(graphs.grid(38, 43))
-    found = first_modes(graph, np.empty((graph.n, 0)), 30, "float64", residual=1e-9)
+    found = block_lanczos_modes(graph, np.empty((graph.n, 0)), 30, "float64", residual=1e-9)
     np.testing.assert_allclose(found.values, full_spectrum(graph).values[1:31], rtol=1e-9)
     assert (residuals(graph, found) <= 1e-8).all()
 
@@ -50,7 +50,7 @@ def test_a_mode_that_no_label_sees_is_found():
     Y = np.zeros((1600, 2))
     Y[[5, 805], 0] = Y[[500, 1300], 1] = 1.0
     graph = Graph(sp.csr_array(W))
-    found = first_modes(graph, Y, 3, "float64")
+    found = block_lanczos_modes(graph, Y, 3, "float64")
     np.testing.assert_allclose(found.values[0], full_spectrum(graph).values[1], rtol=1e-6)
 
 
@@ -59,7 +59,7 @@ def test_of_an_eigenvalue_with_many_copies_one_mode_is_taken():
     star = sp.coo_array((np.ones(n - 1), (np.zeros(n - 1, int), np.arange(1, n))), shape=(n, n))
     Y = np.zeros((n, 2))
     Y[[3, 9], [0, 1]] = 1.0
-    found = first_modes(Graph(sp.csr_array(star + star.T)), Y, 8, "float64")
+    found = block_lanczos_modes(Graph(sp.csr_array(star + star.T)), Y, 8, "float64")
     np.testing.assert_allclose(found.values, [1.0])  # 1598 times, and then 2
     assert found.beyond == pytest.approx(1.0)
 
@@ -69,9 +69,9 @@ def test_of_an_eigenvalue_with_many_copies_one_mode_is_taken():
     [([0.1, 0.2, 0.3], 3), ([0.1, 0.2, 0.2, 0.2, 0.2, 0.9], 2), ([0.1, 0.1, 0.1, 0.4], 4)],
 )
 def test_copies_of_an_eigenvalue_are_counted(values, known):
-    assert told_apart(np.array(values)) == known
+    assert count_reliable(np.array(values)) == known
 
 
 def test_what_products_do_not_resolve_is_refused():
     with pytest.raises(NotConvergedError, match="lambda_1 is about"):
-        first_modes(Graph(graphs.grid(2, 20_000)), np.empty((40_000, 0)), 3, "float32")
+        block_lanczos_modes(Graph(graphs.grid(2, 20_000)), np.empty((40_000, 0)), 3, "float32")

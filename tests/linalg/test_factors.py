@@ -49,7 +49,7 @@ def starts(n):
 def test_modes_by_the_inverse(name):
     graph = Graph(KINDS[name])
     assert factors.fill_little(graph)
-    found = inverse_lanczos.first_modes(graph, starts(graph.n), 12, 1e-6)
+    found = inverse_lanczos.inverse_lanczos_modes(graph, starts(graph.n), 12, 1e-6)
     spectrum = full_spectrum(graph)
     assert len(found.values) == 12
     np.testing.assert_allclose(found.values, spectrum.values[1:13], rtol=1e-6)
@@ -69,7 +69,7 @@ def test_of_modes_that_all_share_an_eigenvalue_one_is_taken():
     n = 60 * lengths + 1
     W = sp.coo_array((np.ones(len(i)), (i, j)), shape=(n, n))
     graph = Graph(sp.csr_array(W + W.T))
-    found = inverse_lanczos.first_modes(graph, starts(n), 12, 1e-5)
+    found = inverse_lanczos.inverse_lanczos_modes(graph, starts(n), 12, 1e-5)
     assert len(found.values) == 1
     assert found.beyond == pytest.approx(full_spectrum(graph).values[1], rel=1e-6)
 

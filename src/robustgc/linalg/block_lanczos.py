@@ -32,7 +32,7 @@ _GAP = 1.2  # a next eigenvalue that much larger: modes below it stand clear
 
 
 @dataclass(frozen=True)
-class FirstModes:
+class ConvergedModes:
     """Converged modes, ascending; the next eigenvalue, about; the products it took."""
 
     values: Array
@@ -41,14 +41,14 @@ class FirstModes:
     products: int
 
 
-def first_modes(
+def block_lanczos_modes(
     graph: Graph,
     start: Array,
     count: int,
     dtype: str,
     watch: Watch = ignore_progress,
     residual: float | None = None,
-) -> FirstModes:
+) -> ConvergedModes:
     """Return up to `count` of the first non-trivial modes.
 
     Parameters
@@ -64,7 +64,7 @@ def first_modes(
     NotConvergedError
         Not even lambda_1 has converged, or it is too small for products to resolve.
     """
-    space = Space(graph, first_block(graph, start), count, dtype)
+    space = KrylovSpace(graph, first_block(graph, start), count, dtype)
     clear = _CLEAR[space.dtype.itemsize] if residual is None else residual
     most = int(np.clip(_WORK / space.work, 2 * _PROBE, _MOST))
     loose = residual is None and graph.spread is None
@@ -92,7 +92,7 @@ def first_modes(
         if found >= count or stalled or space.exhausted:
             break
         if loose and not found and done >= patience and theta[0] >= _BULK:
-            return _crowded(space, theta, S, _CLOSE * clear, watch)
+            return _chebyshev_filtered(space, theta, S, _CLOSE * clear, watch)
         if done >= (patience if loose and not found else most):
             break
         if done >= (_PROBE if graph.n > _LARGE else 2 * _PROBE) and not found and theta[0] < _HARD:
@@ -105,28 +105,30 @@ def first_modes(
             "products of block Lanczos"
         )
     following = theta[found] - rest[found] if found < len(theta) else theta[found - 1]
-    values, vectors = space.rotated(S[:, :found])
-    known = told_apart(values, 2 if space.exhausted else BLOCK)
+    values, vectors = space.rayleigh_ritz(S[:, :found])
+    known = count_reliable(values, 2 if space.exhausted else BLOCK)
     if known < found:
-        return FirstModes(values[:known], vectors[:, :known], float(values[known - 1]), done)
-    return FirstModes(values, vectors, max(float(values[-1]), 0.98 * float(following)), done)
+        return ConvergedModes(values[:known], vectors[:, :known], float(values[known - 1]), done)
+    return ConvergedModes(values, vectors, max(float(values[-1]), 0.98 * float(following)), done)
 
 
-def _crowded(space: "Space", theta: Array, S: Array, residual: float, watch: Watch) -> FirstModes:
+def _chebyshev_filtered(
+    space: "KrylovSpace", theta: Array, S: Array, residual: float, watch: Watch
+) -> ConvergedModes:
     """Return the first modes where none stands clear, from the first Ritz vectors."""
     start, cut = space.vectors(S[:, :COLUMNS]), float(theta[COLUMNS])
     dtype = str(space.dtype)
     values, X, rest, steps = filtered_modes(space.graph, start, cut, residual, dtype, watch)
     open_ = np.flatnonzero(rest > residual)
     found = min(int(open_[0]) if open_.size else len(rest), space.count)
-    known = told_apart(values[:found])
+    known = count_reliable(values[:found])
     beyond = values[known - 1]
     if known < len(rest):
         beyond = max(beyond, 0.98 * (1 - rest[known]) * values[known])
-    return FirstModes(values[:known], X[:, :known], float(beyond), space.products + steps)
+    return ConvergedModes(values[:known], X[:, :known], float(beyond), space.products + steps)
 
 
-def told_apart(values: Array, copies: int = BLOCK) -> int:
+def count_reliable(values: Array, copies: int = BLOCK) -> int:
     """Return how many modes can be relied on to be the first ones.
 
     A Krylov space has as many copies of an eigenvalue as it was started from vectors; where there
@@ -152,7 +154,7 @@ def first_block(graph: Graph, start: Array, columns: int = BLOCK) -> Array:
     return np.column_stack([start, drawn])
 
 
-class Space:
+class KrylovSpace:
     """An orthonormal basis off v0 with ``H = U' L_N U``, or another operator in its place."""
 
     def __init__(
@@ -246,7 +248,7 @@ class Space:
         """Return Ritz vectors."""
         return np.asarray(self._U[:, : self._size] @ S.astype(self.dtype), dtype=float)
 
-    def rotated(self, S: Array, theta: Array | None = None) -> tuple[Array, Array]:
+    def rayleigh_ritz(self, S: Array, theta: Array | None = None) -> tuple[Array, Array]:
         """Return Ritz pairs in double precision: Rayleigh-Ritz once more, on the matrix.
 
         With Ritz values of another operator, on what it makes of the Ritz vectors.

@@ -10,7 +10,7 @@ import numpy as np
 
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.linalg.block_lanczos import Space, first_block
+from robustgc.linalg.block_lanczos import KrylovSpace, first_block
 from robustgc.linalg.deflated import MAX_DEGREE, DeflatedOperator
 from robustgc.linalg.lifted import Modes
 from robustgc.linalg.solution import Watch, ignore_progress
@@ -59,7 +59,7 @@ def diffusions(graph: Graph, Y: Array, dtype: str, watch: Watch = ignore_progres
 
 def _first_value(graph: Graph, Y: Array, dtype: str) -> tuple[float, float]:
     """Return a Ritz value, and its residual relative to it."""
-    space = Space(graph, first_block(graph, Y), 1, dtype)
+    space = KrylovSpace(graph, first_block(graph, Y), 1, dtype)
     while space.products < _PRODUCTS and not space.exhausted:
         space.extend()
         theta, S, rest = space.ritz()

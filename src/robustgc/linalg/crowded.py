@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.linalg.multigrid import operator, orthonormal, rotated
+from robustgc.linalg.multigrid import operator, orthonormal, rayleigh_ritz
 from robustgc.linalg.solution import NotConvergedError, Watch
 
 COLUMNS = 8  # vectors that are filtered: the first ones of these converge
@@ -40,13 +40,13 @@ def filtered_modes(
         It was not reached.
     """
     most = int(_WORK / (start.shape[1] * (graph.entries + 8.0 * graph.n)))
-    values, X, rest = _rotated(graph, start)
+    values, X, rest = _ritz_pairs(graph, start)
     done = 0
     while True:
         centre, half = (graph.top + cut) / 2, (graph.top - cut) / 2
         gain = np.arccosh(max((centre - values[0]) / half, 1 + 1e-12))
         steps = int(min(np.ceil(_GAIN / gain), _ROUND, most - done))
-        values, X, rest = _rotated(graph, _filtered(graph, X.astype(dtype), centre, half, steps))
+        values, X, rest = _ritz_pairs(graph, _filtered(graph, X.astype(dtype), centre, half, steps))
         done, cut = done + steps, float(values[-1])
         watch(done, float(rest[0]), most)
         if rest[0] <= residual:
@@ -74,8 +74,8 @@ def _filtered(
     return x
 
 
-def _rotated(graph: Graph, X: NDArray[Any]) -> tuple[Array, Array, Array]:
+def _ritz_pairs(graph: Graph, X: NDArray[Any]) -> tuple[Array, Array, Array]:
     """Return Ritz pairs of a span in double precision, and their relative residuals."""
     X = orthonormal(graph, np.asarray(X, dtype=float))
-    X, image, values = rotated(operator(graph), X)
+    X, image, values = rayleigh_ritz(operator(graph), X)
     return values, X, graph.norms(image - X * values) / np.maximum(values, 1e-300)

@@ -5,7 +5,13 @@ import numpy as np
 from robustgc.graph import threads
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.linalg.block_lanczos import BLOCK, FirstModes, Space, first_block, told_apart
+from robustgc.linalg.block_lanczos import (
+    BLOCK,
+    ConvergedModes,
+    KrylovSpace,
+    count_reliable,
+    first_block,
+)
 from robustgc.linalg.factors import pseudo_inverse
 from robustgc.linalg.ordering import near_tree
 from robustgc.linalg.solution import NotConvergedError, Watch, ignore_progress
@@ -14,9 +20,9 @@ _MOST = 60  # products
 _LEAST = 2e-12  # below that lambda_1 is rounding
 
 
-def first_modes(
+def inverse_lanczos_modes(
     graph: Graph, start: Array, count: int, residual: float, watch: Watch = ignore_progress
-) -> FirstModes:
+) -> ConvergedModes:
     """Return up to `count` of the first non-trivial modes.
 
     The first eigenvalues of ``L_N`` are the far ends of its inverse, so that some dozens of vectors
@@ -45,11 +51,11 @@ def first_modes(
 
 def _modes(
     graph: Graph, start: Array, count: int, residual: float, watch: Watch, block: int
-) -> tuple[FirstModes, bool]:
+) -> tuple[ConvergedModes, bool]:
     """Return modes from a block of some columns, and whether more may share an eigenvalue."""
     inverse = pseudo_inverse(graph)
     columns = first_block(graph, start, block)
-    space = Space(graph, columns, count, "float64", lambda X: -inverse(X))
+    space = KrylovSpace(graph, columns, count, "float64", lambda X: -inverse(X))
     while True:
         space.extend()
         theta, S, rest = space.ritz()
@@ -65,9 +71,9 @@ def _modes(
     if theta[0] < -1 / _LEAST and not near_tree(graph):  # little is lost by elimination
         raise NotConvergedError(f"lambda_1 = {-1 / theta[0]:.1e} is at the level of rounding")
     # Multiplied by the inverse once more, the Ritz vectors have that residual with L_N too.
-    values, vectors = space.rotated(S[:, :found], theta[:found])
+    values, vectors = space.rayleigh_ritz(S[:, :found], theta[:found])
     following = 1 / (rest[found] - theta[found]) if found < len(theta) else 0.0
-    known = told_apart(values, 2 if space.exhausted else min(block, count))
+    known = count_reliable(values, 2 if space.exhausted else min(block, count))
     beyond = max(float(values[known - 1]), 0.98 * float(following) if known == found else 0.0)
-    modes = FirstModes(values[:known], vectors[:, :known], beyond, space.products)
+    modes = ConvergedModes(values[:known], vectors[:, :known], beyond, space.products)
     return modes, known < found and not space.exhausted

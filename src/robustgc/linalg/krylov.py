@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from robustgc.graph import threads
 from robustgc.graph.laplacian import Laplacian
 from robustgc.graph.weights import Array
-from robustgc.linalg.lanczos import Recurrences, Small
+from robustgc.linalg.lanczos import LanczosRecurrences, TridiagonalProblem
 from robustgc.linalg.solution import Gammas, NotConvergedError, PathSolution, Solution, Watch
 
 SLOW = "converges slowly"
@@ -33,14 +33,14 @@ class _RitzPair:
     residual: float  # beside lambda_1
     guarded: bool  # whether the random column has seen it as well
     column: int
-    small: Small
+    tridiagonal: TridiagonalProblem
 
 
 @dataclass(frozen=True)
 class _State:
     """How far the run is after some steps."""
 
-    columns: list[Small | None]
+    columns: list[TridiagonalProblem | None]
     pair: _RitzPair
     gammas: Array
     residuals: Array  # worst column, by gamma
@@ -91,7 +91,7 @@ def run(
     NotConvexError
         A gamma is not below lambda_1 (from `requested`).
     """
-    lanczos = Recurrences(L, Y, basis_bytes)
+    lanczos = LanczosRecurrences(L, Y, basis_bytes)
     trace: list[tuple[int, float]] = []
     check, converged = 2, None
     for step in range(1, limit + 1):
@@ -120,30 +120,30 @@ def run(
 
 
 def _assess(
-    lanczos: Recurrences, requested: Gammas, tol: float, converged: _RitzPair | None
+    lanczos: LanczosRecurrences, requested: Gammas, tol: float, converged: _RitzPair | None
 ) -> _State:
     """Measure what the space has come to; a pair that has settled stays, unless a lower shows."""
-    columns = [lanczos.small(c) for c in range(lanczos.Y.shape[1] + 1)]
+    columns = [lanczos.tridiagonal(c) for c in range(lanczos.Y.shape[1] + 1)]
     pair = _pair(columns, tol, lanczos.L.dtype.itemsize)
     if converged and pair.lambda_1 > converged.lambda_1 * (1 - _SAME[lanczos.L.dtype.itemsize]):
         pair = converged
     gammas = np.array([float(g) for g in requested(pair.lambda_1, converged=False)])
     residuals = np.zeros(len(gammas))
-    for small in columns[:-1]:
-        if small is not None and len(gammas):
-            convex = gammas < small.theta[0]
+    for tridiagonal in columns[:-1]:
+        if tridiagonal is not None and len(gammas):
+            convex = gammas < tridiagonal.theta[0]
             with np.errstate(divide="ignore", invalid="ignore"):  # of what is not convex
-                own = small.system_residuals(np.where(convex, gammas, 0.0))
+                own = tridiagonal.system_residuals(np.where(convex, gammas, 0.0))
             residuals = np.maximum(residuals, np.where(convex, own, np.inf))
     return _State(columns, pair, gammas, residuals)
 
 
-def _pair(columns: list[Small | None], tol: float, itemsize: int) -> _RitzPair:
+def _pair(columns: list[TridiagonalProblem | None], tol: float, itemsize: int) -> _RitzPair:
     """Return the smallest Ritz pair over all columns, from the column that has it best."""
-    seen = {c: small for c, small in enumerate(columns) if small is not None}
-    if not seen or not all(np.isfinite(small.theta).all() for small in seen.values()):
+    seen = {c: tridiagonal for c, tridiagonal in enumerate(columns) if tridiagonal is not None}
+    if not seen or not all(np.isfinite(tridiagonal.theta).all() for tridiagonal in seen.values()):
         raise NotConvergedError("the products are not finite in this precision")
-    low = min(float(small.theta[0]) for small in seen.values())
+    low = min(float(tridiagonal.theta[0]) for tridiagonal in seen.values())
     limit = max(low, float(np.finfo(float).tiny))
     near = {c: s for c, s in seen.items() if s.theta[0] <= limit * (1 + _SAME[itemsize])}
     guard = len(columns) - 1
@@ -164,20 +164,20 @@ def _expected(trace: list[tuple[int, float]], tol: float) -> float:
     return float(step + np.log(now / tol) / rate)
 
 
-def _path_solution(lanczos: Recurrences, state: _State, tol: float) -> PathSolution:
+def _path_solution(lanczos: LanczosRecurrences, state: _State, tol: float) -> PathSolution:
     """Put the answers together and measure the worst of them on the matrix itself."""
     gammas, m = state.gammas, lanczos.Y.shape[1]
     steps, kept, pair = len(lanczos.alphas), state.columns[: max(m, 1)], state.pair
     weights = []  # of the basis vectors, by column: in every solution, and in the Ritz vector
-    for c, small in enumerate(kept):
+    for c, tridiagonal in enumerate(kept):
         own = np.zeros((len(gammas) * bool(m) + (c == pair.column), steps))
-        if small is not None and m:
-            x = small.solved(gammas) * gammas * lanczos.norms[c]
+        if tridiagonal is not None and m:
+            x = tridiagonal.solve(gammas) * gammas * lanczos.norms[c]
             own[: len(gammas), : len(x)] = x.T
         if c == pair.column:
-            own[-1, : len(pair.small.theta)] = pair.small.S[:, 0]
+            own[-1, : len(pair.tridiagonal.theta)] = pair.tridiagonal.S[:, 0]
         weights.append(own * [size[c] for size in lanczos.sizes[:steps]])
-    once = lanczos.kept
+    once = lanczos.basis_kept
     found = _combined(lanczos.basis, weights) if once else _second_pass(lanczos, weights)
     worst = int(np.argmax(state.residuals)) if len(gammas) else 0
     eigen, system = _measured(lanczos, state, found, worst)
@@ -204,9 +204,13 @@ def _path_solution(lanczos: Recurrences, state: _State, tol: float) -> PathSolut
     )
 
 
-def _cost(lanczos: Recurrences) -> str:
+def _cost(lanczos: LanczosRecurrences) -> str:
     """Say what the basis took."""
-    return f", basis of {sum(q.nbytes for q in lanczos.basis) / 1e6:.0f} MB" if lanczos.kept else ""
+    return (
+        f", basis of {sum(q.nbytes for q in lanczos.basis) / 1e6:.0f} MB"
+        if lanczos.basis_kept
+        else ""
+    )
 
 
 def _columns(L: Laplacian, columns: list[NDArray[Any]]) -> NDArray[Any]:
@@ -234,7 +238,7 @@ def _combined(basis: list[NDArray[Any]], weights: list[Array]) -> list[NDArray[A
     return found
 
 
-def _second_pass(lanczos: Recurrences, weights: list[Array]) -> list[NDArray[Any]]:
+def _second_pass(lanczos: LanczosRecurrences, weights: list[Array]) -> list[NDArray[Any]]:
     """Run the same recurrences again and add their vectors up as they come."""
     found = [np.zeros((len(own), lanczos.L.rows), dtype=lanczos.L.dtype) for own in weights]
     lanczos.start()
@@ -247,7 +251,7 @@ def _second_pass(lanczos: Recurrences, weights: list[Array]) -> list[NDArray[Any
 
 
 def _measured(
-    lanczos: Recurrences, state: _State, found: list[NDArray[Any]], worst: int
+    lanczos: LanczosRecurrences, state: _State, found: list[NDArray[Any]], worst: int
 ) -> tuple[float, float]:
     """Return the residuals of the eigenpair and of the worst system, from one product.
 
@@ -257,7 +261,7 @@ def _measured(
     L, m = lanczos.L, lanczos.Y.shape[1]
     w, x, b = lanczos.w, lanczos.x, lanczos.before
     none, one = np.zeros(m + 1), np.ones(m + 1)
-    if lanczos.kept and m:  # the labels off v0 are where the basis began
+    if lanczos.basis_kept and m:  # the labels off v0 are where the basis began
         for c in range(m):
             b[:, c] = lanczos.basis[0][c] * L.dtype.type(lanczos.norms[c])
         b[:, m] = 0

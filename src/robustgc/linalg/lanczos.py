@@ -19,7 +19,7 @@ _SEED = 20180521
 
 
 @dataclass(frozen=True)
-class Small:
+class TridiagonalProblem:
     """The tridiagonal problem of one column after some steps."""
 
     theta: Array
@@ -31,7 +31,7 @@ class Small:
         """Of the smallest Ritz pair."""
         return float(self.last * abs(self.S[-1, 0]))
 
-    def solved(self, gammas: Array) -> Array:
+    def solve(self, gammas: Array) -> Array:
         """Return ``(T - gamma)^-1 e_1``, one column per gamma."""
         return np.asarray(self.S @ (self.S[0][:, None] / (self.theta[:, None] - gammas)))
 
@@ -43,11 +43,11 @@ class Small:
         )
 
 
-class Recurrences:
+class LanczosRecurrences:
     """Lanczos recurrences in step: one from every label column, one from a random vector."""
 
-    def __init__(self, L: Laplacian, Y: NDArray[Any], room: float) -> None:
-        self.L, self.Y, self._room, self.kept = L, Y, room, True
+    def __init__(self, L: Laplacian, Y: NDArray[Any], basis_bytes: float) -> None:
+        self.L, self.Y, self._basis_bytes, self.basis_kept = L, Y, basis_bytes, True
         shape = (L.rows, Y.shape[1] + 1)
         self.w, self.x, self.before, self.u = (np.zeros(shape, L.dtype) for _ in range(4))
         self._floor = 32 * float(np.finfo(L.dtype).eps)
@@ -101,11 +101,11 @@ class Recurrences:
         """Return room for the next vector of the basis; forget the basis where there is none."""
         shape = (self._columns, self.L.rows)
         size = shape[0] * shape[1] * self.L.dtype.itemsize
-        if self.kept and (len(self.basis) + 1) * size > self._room:
-            self.kept = False
+        if self.basis_kept and (len(self.basis) + 1) * size > self._basis_bytes:
+            self.basis_kept = False
             self.basis.clear()
-        copy = np.empty(shape if self.kept else (0, self.L.rows), self.L.dtype)
-        if self.kept:
+        copy = np.empty(shape if self.basis_kept else (0, self.L.rows), self.L.dtype)
+        if self.basis_kept:
             self.basis.append(copy)
         return copy
 
@@ -126,18 +126,20 @@ class Recurrences:
         self.sizes.append(inverse)
         self._off.append(sums[1])
 
-    def small(self, column: int) -> Small | None:
+    def tridiagonal(self, column: int) -> TridiagonalProblem | None:
         """Return the tridiagonal problem of a column; None if it was zero from the start."""
         if self.norms[column] == 0:
             return None
-        return small(*(np.array([row[column] for row in x]) for x in (self.alphas, self.betas)))
+        return tridiagonal_problem(
+            *(np.array([row[column] for row in x]) for x in (self.alphas, self.betas))
+        )
 
 
-def small(alpha: Array, beta: Array) -> Small:
+def tridiagonal_problem(alpha: Array, beta: Array) -> TridiagonalProblem:
     """Return the tridiagonal problem of a recurrence, up to where it ended."""
     ended = np.flatnonzero(beta == 0)
     k = int(ended[0]) + 1 if ended.size else len(beta)
     if k == 1:
-        return Small(alpha[:1], np.ones((1, 1)), float(beta[0]))
+        return TridiagonalProblem(alpha[:1], np.ones((1, 1)), float(beta[0]))
     theta, S = eigh_tridiagonal(alpha[:k], beta[: k - 1])
-    return Small(theta, S, float(beta[k - 1]))
+    return TridiagonalProblem(theta, S, float(beta[k - 1]))

@@ -15,14 +15,14 @@ from robustgc.graph import threads
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array, Operator
 from robustgc.linalg import inverse_lanczos, multigrid
-from robustgc.linalg.block_lanczos import first_modes, told_apart
+from robustgc.linalg.block_lanczos import block_lanczos_modes, count_reliable
 from robustgc.linalg.cg import rounding_of_modes
 from robustgc.linalg.coupling import left_by_modes
 from robustgc.linalg.deflated import MAX_DEGREE, DeflatedOperator
 from robustgc.linalg.factors import few_cycles, fill_little
 from robustgc.linalg.ladder import SolverOptions, cure, dtype_and_tolerance, probe_steps
 from robustgc.linalg.numbering import numbered
-from robustgc.linalg.ritz import leading
+from robustgc.linalg.ritz import leading_modes
 from robustgc.linalg.solution import NotConvergedError
 from robustgc.linalg.spectrum import eigenpairs, full_spectrum
 
@@ -130,7 +130,9 @@ def _searched_modes(
     if not exact and options.tol is None:  # what takes some seconds
         count = max(3, min(count, int(_AFFORDABLE // graph.n)))
     if not exact and fill_little(graph):
-        first = inverse_lanczos.first_modes(graph, Y, count, pair, options.watching("modes"))
+        first = inverse_lanczos.inverse_lanczos_modes(
+            graph, Y, count, pair, options.watching("modes")
+        )
         note = f"{len(first.values)} modes, {first.products} products with the inverse"
         modes = measured(graph, first.values, first.vectors, "factors", note)
         return replace(modes, beyond=first.beyond)
@@ -145,14 +147,14 @@ def _by_products(graph: Graph, count: int, Y: Array, options: SolverOptions, exa
     """Find the modes that stand clear; on huge graphs without a basis that grows with restarts."""
     (dtype, tol), watch = dtype_and_tolerance(graph, options), options.watching("modes")
     if graph.n > HUGE:
-        values, vectors, steps = leading(graph, Y, count, dtype, probe_steps(graph), watch)
-        known = told_apart(values)
+        values, vectors, steps = leading_modes(graph, Y, count, dtype, probe_steps(graph), watch)
+        known = count_reliable(values)
         note = f"{known} modes, {steps} products"
         return measured(graph, values[:known], vectors[:, :known], "krylov", note)
     strict = (exact or options.tol is not None) and dtype == "float64"
     residual = max(tol / 100, 1e-10) if strict else None
     with threads.single_blas:
-        first = first_modes(graph, Y, count, dtype, watch, residual)
+        first = block_lanczos_modes(graph, Y, count, dtype, watch, residual)
     note = f"{len(first.values)} modes, {first.products} products"
     modes = measured(graph, first.values, first.vectors, "krylov", note)
     return replace(modes, beyond=first.beyond)

@@ -192,7 +192,7 @@ def _lobpcg(
     L, cycle = operator(graph), hierarchy(graph)
     rng = np.random.default_rng(_SEED)
     X = np.column_stack([_from_coarse(cycle, count), rng.standard_normal((graph.n, 1))])
-    X, image, values = rotated(L, orthonormal(graph, X))
+    X, image, values = rayleigh_ritz(L, orthonormal(graph, X))
     change = np.empty((graph.n, 0))
     best, strict, enough = np.inf, needed == count, needed
     limit = _STEPS if strict else int(np.clip(_PATIENCE / graph.n, 2 * _ENOUGH, _STEPS))
@@ -235,7 +235,7 @@ def _lobpcg(
         change = Z @ turn[k:]
         X, image = X @ turn[:k] + change, image @ turn[:k] + image_z @ turn[k:]
         if step % 8 == 7:  # rounding adds up in what is only combined
-            X, image, values = rotated(L, orthonormal(graph, X))
+            X, image, values = rayleigh_ritz(L, orthonormal(graph, X))
     raise NotConvergedError(f"LOBPCG: residual {best:.1e} after {step + 1} steps")
 
 
@@ -244,7 +244,7 @@ def _leading(converged: NDArray[np.bool_]) -> int:
     return len(converged) if converged.all() else int(np.argmin(converged))
 
 
-def rotated(L: Laplacian, X: Array) -> tuple[Array, Array, Array]:
+def rayleigh_ritz(L: Laplacian, X: Array) -> tuple[Array, Array, Array]:
     """Return Ritz vectors in the span of orthonormal columns, their images and values."""
     image = L(X)
     values, turn = sla.eigh(X.T @ image)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from robustgc.graph.graph import Graph
 from robustgc.graph.laplacian import Laplacian
 from robustgc.graph.weights import Array
-from robustgc.linalg.lanczos import Recurrences, Small
+from robustgc.linalg.lanczos import LanczosRecurrences, TridiagonalProblem
 from robustgc.linalg.multigrid import operator
 from robustgc.linalg.solution import NotConvergedError, Watch, ignore_progress
 
@@ -19,7 +19,7 @@ _HARD = 0.01  # a lambda_1 below is better left to multigrid; above, products ge
 _LIMIT = 300
 
 
-def leading(
+def leading_modes(
     graph: Graph, Y: Array, count: int, dtype: str, probe: int, watch: Watch = ignore_progress
 ) -> tuple[Array, Array, int]:
     """Return the modes that stand clear of the bulk: values, vectors, products taken.
@@ -34,11 +34,11 @@ def leading(
         Not even lambda_1 stands clear, after the probe where it is small; or no label sees it.
     """
     L = operator(graph, dtype)
-    lanczos = Recurrences(L, Y, room=graph.available() / 3)
+    lanczos = LanczosRecurrences(L, Y, basis_bytes=graph.available() / 3)
     clear = _CLEAR[L.dtype.itemsize]
     first, check = 0, 4
     most = 0  # modes taken at once so far, and the Ritz pairs that gave them
-    best: tuple[float, list[Small | None]] = (np.inf, [])
+    best: tuple[float, list[TridiagonalProblem | None]] = (np.inf, [])
     for step in range(1, _LIMIT + 1):
         lanczos.step()
         watch(step, np.nan, np.inf)
@@ -46,41 +46,47 @@ def leading(
         if step < check and not over:
             continue
         check = max(step + 1, int(1.1 * step))
-        smalls = [lanczos.small(c) for c in range(Y.shape[1] + 1)]
-        cut, guarded = _cut(smalls, clear)
-        taken = [small.theta[_taken(small, cut)] for small in smalls[:-1] if small is not None]
+        tridiagonals = [lanczos.tridiagonal(c) for c in range(Y.shape[1] + 1)]
+        cut, guarded = _first_unconverged(tridiagonals, clear)
+        taken = [
+            tridiagonal.theta[_below(tridiagonal, cut)]
+            for tridiagonal in tridiagonals[:-1]
+            if tridiagonal is not None
+        ]
         values = np.concatenate([*taken, np.empty(0)])
-        if values.size and guarded and lanczos.kept:
+        if values.size and guarded and lanczos.basis_kept:
             first, found = first or step, _distinct(values)
             if found >= most:
-                most, best = found, (cut, smalls)
+                most, best = found, (cut, tridiagonals)
             # Fewer than before: copies of converged pairs have begun to come up among them.
             if most >= count or found < most or step >= 1.15 * first + 2 or over:
-                return *_rotated(graph, L, lanczos, best[1], best[0], clear, count), step
-        small = any(s is not None and s.theta[0] < _HARD for s in smalls)
-        if over or not lanczos.kept or (step >= probe and not first and small):
+                return *_combined_modes(graph, L, lanczos, best[1], best[0], clear, count), step
+        hard = any(s is not None and s.theta[0] < _HARD for s in tridiagonals)
+        if over or not lanczos.basis_kept or (step >= probe and not first and hard):
             break
     raise NotConvergedError(f"no mode stood clear after {step} Lanczos steps")
 
 
-def _cut(smalls: list[Small | None], clear: float) -> tuple[float, bool]:
+def _first_unconverged(
+    tridiagonals: list[TridiagonalProblem | None], clear: float
+) -> tuple[float, bool]:
     """Return the smallest Ritz value that has not converged, and whether the guard has lambda_1."""
     cut, low = np.inf, np.inf
-    for small in smalls:
-        if small is not None:
-            low = min(low, float(small.theta[0]))
-    for small in smalls:
-        if small is None:
+    for tridiagonal in tridiagonals:
+        if tridiagonal is not None:
+            low = min(low, float(tridiagonal.theta[0]))
+    for tridiagonal in tridiagonals:
+        if tridiagonal is None:
             continue
-        rest = small.last * np.abs(small.S[-1])
-        open_ = small.theta[rest > clear * max(low, 1e-300)]
+        rest = tridiagonal.last * np.abs(tridiagonal.S[-1])
+        open_ = tridiagonal.theta[rest > clear * max(low, 1e-300)]
         cut = min(cut, float(open_.min(initial=np.inf)))
-    guard = smalls[-1]
+    guard = tridiagonals[-1]
     return cut, guard is not None and float(guard.theta[0]) < cut
 
 
-def _taken(small: Small, cut: float) -> NDArray[Any]:
-    return np.flatnonzero(small.theta < cut)
+def _below(tridiagonal: TridiagonalProblem, cut: float) -> NDArray[Any]:
+    return np.flatnonzero(tridiagonal.theta < cut)
 
 
 def _distinct(values: Array) -> int:
@@ -88,25 +94,25 @@ def _distinct(values: Array) -> int:
     return int(1 + (np.diff(ordered) > 1e-4 * ordered[1:]).sum())
 
 
-def _rotated(
+def _combined_modes(
     graph: Graph,
     L: Laplacian,
-    lanczos: Recurrences,
-    smalls: list[Small | None],
+    lanczos: LanczosRecurrences,
+    tridiagonals: list[TridiagonalProblem | None],
     cut: float,
     clear: float,
     count: int,
 ) -> tuple[Array, Array]:
     """Combine the Ritz vectors of all columns: Rayleigh-Ritz on what they span."""
     vectors = []
-    for c, small in enumerate(smalls[:-1]):
-        if small is None:
+    for c, tridiagonal in enumerate(tridiagonals[:-1]):
+        if tridiagonal is None:
             continue
-        chosen = _taken(small, cut)[: 2 * count]
-        steps = len(small.theta)
+        chosen = _below(tridiagonal, cut)[: 2 * count]
+        steps = len(tridiagonal.theta)
         sizes = np.array([size[c] for size in lanczos.sizes[:steps]])
         basis = np.stack([q[c] for q in lanczos.basis[:steps]])
-        weights = (small.S[:, chosen] * sizes[:, None]).astype(basis.dtype)
+        weights = (tridiagonal.S[:, chosen] * sizes[:, None]).astype(basis.dtype)
         vectors.append(np.asarray(basis.T @ weights, dtype=float))
     X = graph.P0(np.column_stack(vectors))
     gram = graph.inner(X, X)
@@ -120,7 +126,7 @@ def _rotated(
     rest = graph.norms(image - X * theta)
     good = rest <= 100 * clear * theta[0]
     keep = int(np.argmin(good)) if not good.all() else len(good)
-    guard = smalls[-1]
+    guard = tridiagonals[-1]
     low = float(guard.theta[0]) if guard is not None else theta[0]
     if keep == 0 or theta[0] > low * (1 + 1e-3) or theta[0] < _LEAST[L.dtype.itemsize]:
         raise NotConvergedError(f"lambda_1 is about {low:.1e}, and no label sees it clearly")
