@@ -14,7 +14,7 @@ from robustgc.choice.ensemble import weigh_candidates
 from robustgc.choice.likelihood import TYPICAL_SHARE
 from robustgc.choice.values import LabelValues
 from robustgc.linalg.ladder import SolverOptions
-from robustgc.linalg.lifted import Filters, find_modes
+from robustgc.linalg.lifted import LiftedFilters, find_modes
 from robustgc.models.label_filters import LabelFilters
 from robustgc.models.parameters import Parameters
 from robustgc.models.unseen import FOLDS, deal
@@ -29,7 +29,7 @@ def label_filters(W, y, models, tol=1e-10, earlier=None, exact=False):
     nodes = np.flatnonzero(y >= 0)
     modes = find_modes(graph, max(q for q, _ in models) + 1, Y, OPTIONS)
     gammas = [eta * modes.values[q - 1] for q, eta in models]
-    filters = Filters(graph, modes, [q for q, _ in models], gammas, OPTIONS, exact=exact)
+    filters = LiftedFilters(graph, modes, [q for q, _ in models], gammas, OPTIONS, exact=exact)
     return LabelFilters(filters, [eta for _, eta in models], nodes, tol, earlier)
 
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from robustgc import CSR, BelkinGC, ResidualWarning, RobustGC
 from robustgc.estimators.saving.model import load, save
 from robustgc.graph.graph import SMALL
-from robustgc.linalg.lifted import WORST
+from robustgc.linalg.lifted import LARGE_GRAPH_RESIDUAL
 from robustgc.transduction.answer import DECIDED, ISOLATED, NO_LABEL, ONE_CLASS, TIE
 from robustgc.transduction.landmarks import EXTENDED, OUT_OF_REACH
 from tests.fuzz.verdict import BrokenError
@@ -58,7 +58,7 @@ def _tolerance(asked):
         return options["tol"]
     chosen = isinstance(asked.clf, RobustGC) and "auto" in (options["eta"], options["n_modes"])
     if chosen and np.bincount(asked.clf.components_ + 1)[1:].max(initial=0) > SMALL:
-        return WORST  # as documented
+        return LARGE_GRAPH_RESIDUAL  # as documented
     single = options.get("dtype") == "float32"
     return 1e-5 if single else 1e-8 if isinstance(asked.clf, RobustGC) else 1e-6
 

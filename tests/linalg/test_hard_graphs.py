@@ -12,7 +12,7 @@ import oracles
 from robustgc import CSR, BelkinGC, Graph, RobustGC, estimate
 from robustgc.graph.laplacian import Laplacian
 from robustgc.linalg.ladder import SolverOptions, solve_robust
-from robustgc.linalg.lifted import WORST, Filters, measured
+from robustgc.linalg.lifted import LARGE_GRAPH_RESIDUAL, LiftedFilters, modes_with_residual
 from robustgc.linalg.solution import Gammas
 from solving import answers, relative
 
@@ -314,13 +314,15 @@ def test_modes_of_few_digits_do_not_spoil_the_answer():
     V = np.linalg.qr(vectors[:, 1:4] + 2e-4 * graph.P0(rng.standard_normal((1000, 3))))[0]
     turn = np.linalg.eigh(V.T @ graph.L_N(V))
     V, options = V @ turn[1], SolverOptions(dtype="float64")
-    modes = measured(graph, turn[0], V, "test", "")
+    modes = modes_with_residual(graph, turn[0], V, "test", "")
     gammas = 0.9 * turn[0][:2]
-    filters = Filters(graph, replace(modes, beyond=values[4]), [1, 2], gammas, options)
+    filters = LiftedFilters(
+        graph, replace(modes, next_eigenvalue=values[4]), [1, 2], gammas, options
+    )
     Y = np.zeros((1000, 2))
     Y[rng.choice(1000, 40, replace=False), rng.integers(0, 2, 40)] = 1.0
     found, residual, _ = filters.answer(Y, np.array([[1.0, 0.0], [0.5, 2.0]]), 1e-6)
-    assert residual < WORST / 4
+    assert residual < LARGE_GRAPH_RESIDUAL / 4
     exact = []
     for q, gamma in zip((1, 2), gammas, strict=True):
         weights = gamma / (np.maximum(values, values[q]) - gamma)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.linalg.lifted import Modes, spreads
+from robustgc.linalg.lifted import Modes, participation_ratios
 from robustgc.transduction.answer import Transduction
 from robustgc.transduction.problem import sqrt_degree
 
@@ -114,7 +114,7 @@ class _Variance:
         values, V = modes.values[: _MODES * K], modes.vectors[:, : _MODES * K]
         level = values[min(max(K - 2, 0), len(values) - 1)]
         smooth = level / np.maximum(values, level)
-        X = V / graph.v0[:, None] * np.sqrt(smooth * spreads(graph, V))
+        X = V / graph.v0[:, None] * np.sqrt(smooth * participation_ratios(graph, V))
         self._X = X / np.maximum(np.linalg.norm(X, axis=1), 1.0)[:, None]
         known = self._X[labelled]
         self._C = np.asarray(np.linalg.inv(np.eye(X.shape[1]) + known.T @ known), dtype=float)

@@ -12,7 +12,7 @@ import numpy as np
 
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array
-from robustgc.linalg.lifted import MEDIUM, Modes, spreads
+from robustgc.linalg.lifted import MEDIUM, Modes, participation_ratios
 from robustgc.transduction.problem import Problem
 
 # docs/choice.md says where each comes from, and what happens at half and at double of it.
@@ -105,9 +105,11 @@ class Spectrum:
         is clear if no other gap is, and if enough modes count below it.
         """
         K, known = problem.n_classes, min(len(modes.values), wanted_modes(problem))
-        behind = np.append(modes.values, modes.beyond)[1 : known + 1]
+        behind = np.append(modes.values, modes.next_eigenvalue)[1 : known + 1]
         ratio = np.divide(modes.values[:known], behind, out=np.full(known, 0.5), where=behind > 0)
-        count = np.minimum(1.0, 2 * K * spreads(problem.graph, modes.vectors[:, :known]))
+        count = np.minimum(
+            1.0, 2 * K * participation_ratios(problem.graph, modes.vectors[:, :known])
+        )
         reach = np.cumsum(count)
         full = np.minimum(1.0, reach / max(1, K - 1))
         gaps = np.clip(1 - ratio, 1e-9, 1.0) ** 3 * full**2

@@ -10,9 +10,9 @@ from robustgc.choice.ridges import Ridges
 from robustgc.graph import threads
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array
-from robustgc.linalg.bounded import TOL, Diffusions
+from robustgc.linalg.bounded import TOL, DiffusionFilters
 from robustgc.linalg.ladder import SolverOptions, dtype_and_tolerance
-from robustgc.linalg.lifted import Filters, Modes, check_residual, find_modes
+from robustgc.linalg.lifted import LiftedFilters, Modes, check_residual, find_modes
 from robustgc.models.label_filters import LabelFilters
 from robustgc.transduction.problem import Problem, sqrt_degree
 
@@ -134,7 +134,7 @@ class ComponentFit:
 
 
 def fit_component(
-    problem: Problem, options: SolverOptions, without_modes: Diffusions | None = None
+    problem: Problem, options: SolverOptions, without_modes: DiffusionFilters | None = None
 ) -> ComponentFit:
     """Weigh the candidates, then answer for all nodes."""
     fit = weigh(problem, options, without_modes=without_modes)
@@ -153,7 +153,7 @@ def weigh(
     problem: Problem,
     options: SolverOptions,
     before: ComponentFit | None = None,
-    without_modes: Diffusions | None = None,
+    without_modes: DiffusionFilters | None = None,
 ) -> ComponentFit:
     """Weigh the candidates by the labels, without an answer for all nodes.
 
@@ -183,7 +183,9 @@ def weigh(
             else:
                 gammas = without_modes.gammas.tolist()
                 pairs = tuple((0, gamma / without_modes.limit) for gamma in gammas)
-            filters = Filters(graph, modes, [q for q, _ in pairs], gammas, options, exact=exact)
+            filters = LiftedFilters(
+                graph, modes, [q for q, _ in pairs], gammas, options, exact=exact
+            )
         etas = [eta for _, eta in pairs]
         label_filters = LabelFilters(filters, etas, problem.nodes, coarse, known)
         some = candidates.all_candidates(problem, pairs, spectrum)

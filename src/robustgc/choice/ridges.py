@@ -79,7 +79,7 @@ class Ridges:
         filters = self._filters
         if self._dual:
             columns *= filters.scales[which, None, None]
-            off = filters.filters.own_columns(problem.nodes, columns, which, tol)
+            off = filters.filters.answer_own_columns(problem.nodes, columns, which, tol)
             return np.asarray(constant + off)
         V, weights = filters.V[:, : self._most], filters.mode_weights[which, : self._most]
         on_modes = np.einsum("kr,krc->rc", weights, V.T @ columns)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from robustgc.choice.fit import ComponentFit, fit_component, weigh
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array
-from robustgc.linalg.bounded import diffusions
+from robustgc.linalg.bounded import diffusion_filters
 from robustgc.linalg.cost import ENSEMBLE_COLUMNS, refuse_if_too_large
 from robustgc.linalg.deflated import DeflatedOperator
 from robustgc.linalg.ladder import Attempt, SolverOptions, dtype_and_tolerance, solve_robust
-from robustgc.linalg.lifted import MEDIUM, WORST
+from robustgc.linalg.lifted import LARGE_GRAPH_RESIDUAL, MEDIUM
 from robustgc.linalg.solution import (
     Gammas,
     NotConvergedError,
@@ -90,7 +90,8 @@ def answer_component(
     # Modes to choose from are known to some digits only, and so are those of large graphs.
     exact = component.fit is None or graph.n <= (SMALL if problem.has_choice else MEDIUM)
     warn_if_inaccurate(
-        component.solution, tol if exact or options.tol is not None else max(tol, WORST)
+        component.solution,
+        tol if exact or options.tol is not None else max(tol, LARGE_GRAPH_RESIDUAL),
     )
     return component
 
@@ -178,7 +179,9 @@ def _without_modes(problem: Problem, options: SolverOptions) -> ComponentFit:
     """Weigh and answer by filters that need no modes."""
     graph, Y = problem.graph, problem.columns(problem.sample_weight)
     dtype = dtype_and_tolerance(graph, options)[0]
-    return fit_component(problem, options, diffusions(graph, Y, dtype, options.watching("bounded")))
+    return fit_component(
+        problem, options, diffusion_filters(graph, Y, dtype, options.watching("bounded"))
+    )
 
 
 def _of_the_paper(

@@ -41,7 +41,7 @@ class Level:
     inverse: NDArray[Any]  # of the diagonal
     top: float  # largest eigenvalue of the scaled matrix
 
-    def smoothed(self, x: NDArray[Any] | None, b: NDArray[Any]) -> NDArray[Any]:
+    def smooth(self, x: NDArray[Any] | None, b: NDArray[Any]) -> NDArray[Any]:
         """Damp the upper part of the error in x by two Chebyshev steps; None stands for 0.
 
         What was in x is lost.
@@ -96,9 +96,9 @@ class Hierarchy:
         self._P: list[Any] = []
         A, b = graph.laplacian(), graph.v0
         top = 2.0  # of the Laplacian, scaled by its diagonal: exact for every graph
-        with _undisturbed():
+        with _seeded():
             while A.shape[0] > COARSE:
-                out = _apart(A)
+                out = _independent_nodes(A)
                 if out.mean() > _WORTH:
                     A, b = self._eliminate(A, b, out, dtype)  # a Laplacian still: top is 2
                     continue
@@ -159,16 +159,16 @@ class Hierarchy:
         if isinstance(level, Elimination):
             rest = self._cycle(depth + 1, multiply(level.R, b))
             return _plus(level.inverse[:, 0], b, 1.0, level.P, rest)
-        x = level.smoothed(None, b)
+        x = level.smooth(None, b)
         rest = multiply(level.R, _plus(None, b, -1.0, level.A, x))
         x = _plus(None, x, 1.0, level.P, self._cycle(depth + 1, rest))
-        return level.smoothed(x, b)
+        return level.smooth(x, b)
 
     def single(self, r: NDArray[np.float32]) -> NDArray[np.float32]:
         """Apply one cycle to a block of columns of usual size, in single precision throughout."""
         return np.asarray(self._cycle(0, r))
 
-    def prolonged(self, X: NDArray[Any]) -> NDArray[Any]:
+    def prolong(self, X: NDArray[Any]) -> NDArray[Any]:
         """Carry columns on the coarsest level up to the nodes."""
         for P in reversed(self._P):
             X = P @ X
@@ -183,7 +183,7 @@ class Hierarchy:
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
+def _seeded() -> Iterator[None]:
     """Give pyamg, which draws from numpy's global generator, the same numbers every time."""
     with _ALONE, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its own dependencies
@@ -195,7 +195,7 @@ def _undisturbed() -> Iterator[None]:
             np.random.set_state(state)  # noqa: NPY002
 
 
-def _apart(A: Any) -> NDArray[np.bool_]:
+def _independent_nodes(A: Any) -> NDArray[np.bool_]:
     """Return nodes of at most two neighbours of which no two are joined."""
     degree = np.diff(A.indptr) - 1
     chance = np.random.default_rng(_SEED).permutation(len(degree)) + 1

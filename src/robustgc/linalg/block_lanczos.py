@@ -37,7 +37,7 @@ class ConvergedModes:
 
     values: Array
     vectors: Array
-    beyond: float
+    next_eigenvalue: float
     products: int
 
 

@@ -24,7 +24,7 @@ _LEAST = 50  # its degree, at least
 
 
 @dataclass(frozen=True)
-class Diffusions:
+class DiffusionFilters:
     """Filters ``g / (lambda + g)`` that a bounded number of products answers.
 
     Attributes
@@ -42,7 +42,9 @@ class Diffusions:
     gammas: Array
 
 
-def diffusions(graph: Graph, Y: Array, dtype: str, watch: Watch = ignore_progress) -> Diffusions:
+def diffusion_filters(
+    graph: Graph, Y: Array, dtype: str, watch: Watch = ignore_progress
+) -> DiffusionFilters:
     """Return the filters that reach farthest and nearest, and one between them."""
     limit, rest = _first_value(graph, Y, dtype)
     step = max(Y.shape[1], 1) * (graph.entries + 8.0 * graph.n)
@@ -54,7 +56,7 @@ def diffusions(graph: Graph, Y: Array, dtype: str, watch: Watch = ignore_progres
     gammas = -np.unique(np.geomspace(g, _NEAREST, 3))
     degree = off.degree(gammas, TOL)
     note = f"ZhouGC with gamma {g:.1e}, {degree} products; lambda_1 at most {limit:.1e}"
-    return Diffusions(Modes(np.empty(0), none, rest, "bounded", note), limit, gammas)
+    return DiffusionFilters(Modes(np.empty(0), none, rest, "bounded", note), limit, gammas)
 
 
 def _first_value(graph: Graph, Y: Array, dtype: str) -> tuple[float, float]:

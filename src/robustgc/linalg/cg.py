@@ -70,7 +70,7 @@ def solve_shifted(
 
     b = project(B)
     rungs: list[tuple[str, Callable[[], Apply], int]] = [
-        ("conjugate gradients", lambda: _unchanged, PLAIN_ITERATIONS),
+        ("conjugate gradients", lambda: _identity, PLAIN_ITERATIONS),
         ("conjugate gradients with a factorisation", lambda: _preconditioner(graph, shift), 2000),
     ]
     tried, close = [], None
@@ -150,12 +150,12 @@ def _preconditioner(graph: Graph, shift: float) -> Apply:
     its condition number is at most ``1 / (1 - eta)``, however small lambda_1 is.
     """
     if shift <= 0:
-        return nearly_inverse(graph, "normalized")
+        return regularised_inverse(graph, "normalized")
     return factorised(_shifted(graph.laplacian(), shift))
 
 
 @per_graph
-def nearly_inverse(graph: Graph, kind: str) -> Apply:
+def regularised_inverse(graph: Graph, kind: str) -> Apply:
     """Return ``(L + delta I)^-1`` with delta 1e-8 of the largest eigenvalue, factorised once.
 
     Small enough to act as the pseudo-inverse off v0, large enough that modes below rounding do
@@ -218,7 +218,7 @@ def rounding_of_modes(graph: Graph, V: Array, weights: Array, Y: Array, f: Array
 _TINY = np.finfo(float).tiny
 
 
-def _unchanged(x: Array) -> Array:
+def _identity(x: Array) -> Array:
     return x
 
 

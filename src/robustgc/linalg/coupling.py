@@ -13,13 +13,13 @@ from robustgc.linalg.deflated import DeflatedOperator
 _TOL = 1e-2  # of a correction
 
 
-def left_by_modes(
+def coupling_error(
     off_modes: DeflatedOperator,
     modes: tuple[Array, Array],
     weights: Array,
     gammas: Array,
     Y: Array,
-    mix: Array,
+    coefficients: Array,
 ) -> Array:
     """Return what is wrong in sums of the models' answers, shape (sums, N, columns).
 
@@ -33,15 +33,15 @@ def left_by_modes(
     weights : ndarray, shape (models, Q)
         Of the modes in every model.
     gammas : ndarray, shape (models,)
-    mix : ndarray, shape (sums, models)
+    coefficients : ndarray, shape (sums, models)
     """
     (values, V), graph = modes, off_modes.source
     R, known = graph.L_N(V) - V * values, graph.inner(V, Y)
     poles, where = np.unique(gammas, return_inverse=True)
-    wrong = np.zeros((len(mix), *Y.shape))
+    wrong = np.zeros((len(coefficients), *Y.shape))
     for q in range(len(values)):
-        shares = np.zeros((len(mix), len(poles)))
-        np.add.at(shares.T, where, (mix * weights[:, q]).T)
+        shares = np.zeros((len(coefficients), len(poles)))
+        np.add.at(shares.T, where, (coefficients * weights[:, q]).T)
         columns, _, _ = off_modes.solve_combined(R[:, q : q + 1], poles, shares, _TOL)
         for k, G in enumerate(columns):
             wrong[k] += G * known[q] + np.outer(V[:, q], graph.inner(G[:, 0], Y))

@@ -111,10 +111,10 @@ class DeflatedOperator:
         gammas, coefficients = gammas[used], coefficients[:, used]
         degree = self.degree(gammas, tol)
         stored = self.graph.spread is None and not isinstance(self.graph._whole, Operator)
-        cheap = degree > _FEW and factors.fill_little(self.graph)
+        cheap = degree > _FEW and factors.has_cheap_factors(self.graph)
         # From 0 on nothing is off the modes: multigrid would need them.
         if (self.spectrum_floor > 0 and (cheap or degree > MAX_DEGREE)) and (
-            multigrid.possible(self.graph) or (stored and degree > _MOST)
+            multigrid.has_sparse_matrix(self.graph) or (stored and degree > _MOST)
         ):
             found, residual, steps = self._by_multigrid(
                 self._numbering.to(B), gammas, tol, coefficients
@@ -229,15 +229,17 @@ class DeflatedOperator:
         return found, residual, steps
 
     def _solved(self, b: Array, gamma: float, start: Array, tol: float, off: Array) -> Solution:
-        if factors.fill_little(self.graph):
+        if factors.has_cheap_factors(self.graph):
             try:
-                return factors.solved(self.graph, b, gamma, tol, off)
+                return factors.solve_by_factors(self.graph, b, gamma, tol, off)
             except NotConvergedError:
                 pass  # conjugate gradients have more patience
         patient = tol <= _EXACT or self.graph.n <= _SMALLER
-        if multigrid.possible(self.graph):
+        if multigrid.has_sparse_matrix(self.graph):
             try:
-                return multigrid.solved(self.graph, b, gamma, start, tol, off, patient=patient)
+                return multigrid.solve_by_multigrid(
+                    self.graph, b, gamma, start, tol, off, patient=patient
+                )
             except NotConvergedError as failure:
                 if self.graph.spread is not None or not patient:
                     raise NotConvergedError(

@@ -16,14 +16,14 @@ def run(graph: Graph, Y: Array, requested: Gammas) -> PathSolution:
     spectrum = full_spectrum(graph)
     limit = float(spectrum.values[1])
     gammas = requested(limit)
-    solutions = resolved(graph, Y, [-gamma for gamma in gammas], gammas)
+    solutions = solve_by_spectrum(graph, Y, [-gamma for gamma in gammas], gammas)
     # What differences along edges resolve of a tiny lambda_1, a product with L_N does not.
     v, rest = spectrum.vectors[:, 1], np.finfo(float).eps
     residual = float(np.linalg.norm(graph.L_N(v) - limit * v)) / max(limit, rest)
     return PathSolution(limit, residual, gammas, solutions, "one decomposition")
 
 
-def resolved(
+def solve_by_spectrum(
     graph: Graph, Y: Array, shifts: Sequence[float], scales: Sequence[float]
 ) -> list[Solution]:
     """Return ``scale (L_N + shift I)^-1 Y`` for pairs of both, with the residual of each system.

@@ -11,9 +11,9 @@ from robustgc.graph import threads
 from robustgc.graph.graph import Graph, per_graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.cg import relative_residual
-from robustgc.linalg.multigrid import operator, possible
-from robustgc.linalg.numbering import bandwidth
-from robustgc.linalg.ordering import factorised, near_tree
+from robustgc.linalg.multigrid import has_sparse_matrix, operator
+from robustgc.linalg.numbering import mean_bandwidth
+from robustgc.linalg.ordering import factorised, is_near_tree
 from robustgc.linalg.solution import Apply, NotConvergedError, Solution
 
 _WORK = 6e10  # multiplications in a band; an ordering by degrees takes a small part of them
@@ -24,25 +24,25 @@ _SOLVES = 6  # with the same factors
 
 
 @per_graph
-def fill_little(graph: Graph) -> bool:
+def has_cheap_factors(graph: Graph) -> bool:
     """Whether factors are cheap, judged by the band that the nodes have when numbered by layers."""
-    if near_tree(graph):
+    if is_near_tree(graph):
         return True
-    if not possible(graph) or graph.spread is not None:
+    if not has_sparse_matrix(graph) or graph.spread is not None:
         return False
     if np.diff(graph.W.indptr).max() > _HUB:
         return False
-    band = bandwidth(graph)
+    band = mean_bandwidth(graph)
     return graph.n * band**2 <= _WORK and graph.n * band * _ENTRY <= graph.available() / 3
 
 
 @per_graph
-def few_cycles(graph: Graph) -> bool:
+def has_few_cycles(graph: Graph) -> bool:
     """Whether little is left of the graph without its nodes of one or two neighbours.
 
     A hierarchy begins by taking these out, while products are many as chains are long.
     """
-    if not possible(graph) or graph.spread is not None:
+    if not has_sparse_matrix(graph) or graph.spread is not None:
         return False
     return graph.entries / 2 - graph.n < _CYCLES * graph.n
 
@@ -57,7 +57,7 @@ def pseudo_inverse(graph: Graph) -> Apply:
     return lambda X: graph.P0(solve(graph.P0(X)))
 
 
-def solved(graph: Graph, b: Array, gamma: float, tol: float, off: Array) -> Solution:
+def solve_by_factors(graph: Graph, b: Array, gamma: float, tol: float, off: Array) -> Solution:
     """Solve ``(L_N - gamma I) x = b`` off some modes, v0 among them, by factors of the system.
 
     What rounding leaves, and modes known to some digits only, is solved for again.

@@ -13,7 +13,7 @@ from robustgc.linalg.block_lanczos import (
     first_block,
 )
 from robustgc.linalg.factors import pseudo_inverse
-from robustgc.linalg.ordering import near_tree
+from robustgc.linalg.ordering import is_near_tree
 from robustgc.linalg.solution import NotConvergedError, Watch, ignore_progress
 
 _MOST = 60  # products
@@ -68,7 +68,7 @@ def _modes(
             space.restart(theta, S)
     if found == 0:
         raise NotConvergedError(f"lambda_1 did not settle in {space.products} products")
-    if theta[0] < -1 / _LEAST and not near_tree(graph):  # little is lost by elimination
+    if theta[0] < -1 / _LEAST and not is_near_tree(graph):  # little is lost by elimination
         raise NotConvergedError(f"lambda_1 = {-1 / theta[0]:.1e} is at the level of rounding")
     # Multiplied by the inverse once more, the Ritz vectors have that residual with L_N too.
     values, vectors = space.rayleigh_ritz(S[:, :found], theta[:found])

@@ -176,7 +176,7 @@ def _rungs(
 ) -> Iterator[tuple[str, str, Callable[[], PathSolution]]]:
     """Name the engines to try in order, each with its reason."""
     asked, (dtype, tol) = options.solver, dtype_and_tolerance(graph, options)
-    auto, sparse = asked == "auto", multigrid.possible(graph)
+    auto, sparse = asked == "auto", multigrid.has_sparse_matrix(graph)
 
     def why(reason: str) -> str:
         return reason if auto else f"solver={asked!r}"
@@ -221,7 +221,7 @@ def _rungs(
 def probe_steps(graph: Graph) -> int:
     """Return after how many steps Lanczos is judged: soon where multigrid would be cheap."""
     # On grids, roads and neighbour graphs.
-    few = multigrid.possible(graph) and graph.entries <= 12 * graph.n
+    few = multigrid.has_sparse_matrix(graph) and graph.entries <= 12 * graph.n
     return 30 if few else 60
 
 

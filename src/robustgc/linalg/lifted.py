@@ -17,16 +17,16 @@ from robustgc.graph.weights import Array, Operator
 from robustgc.linalg import inverse_lanczos, multigrid
 from robustgc.linalg.block_lanczos import block_lanczos_modes, count_reliable
 from robustgc.linalg.cg import rounding_of_modes
-from robustgc.linalg.coupling import left_by_modes
+from robustgc.linalg.coupling import coupling_error
 from robustgc.linalg.deflated import MAX_DEGREE, DeflatedOperator
-from robustgc.linalg.factors import few_cycles, fill_little
+from robustgc.linalg.factors import has_cheap_factors, has_few_cycles
 from robustgc.linalg.ladder import SolverOptions, cure, dtype_and_tolerance, probe_steps
 from robustgc.linalg.numbering import numbered
 from robustgc.linalg.ritz import leading_modes
 from robustgc.linalg.solution import NotConvergedError
 from robustgc.linalg.spectrum import eigenpairs, full_spectrum
 
-WORST = 1e-3  # residual of modes of large graphs where nothing better was asked for
+LARGE_GRAPH_RESIDUAL = 1e-3  # residual of modes of large graphs where nothing better was asked for
 TINY = 1e-6  # eigenvalues that products do not resolve
 _FEW_DIGITS = 100.0  # times the residual of the modes: what eta 0.99 makes of it in an answer
 _MOST_TINY = 64  # modes that are looked for because they are tiny
@@ -35,7 +35,7 @@ HUGE = 300_000  # nodes from which a pass over the vectors is what a step costs
 _AFFORDABLE = 4e6  # values of the modes that multigrid looks for, to weigh candidates
 _CLOSE = 1e-2  # of what is put right in an answer where that takes no solve for every mode
 _NEAR = 12  # degree of those by which witnesses are found, which are near
-LOOSE = 96  # degree of the polynomials by which candidates are weighed, at most
+MAX_WEIGHING_DEGREE = 96  # degree of the polynomials by which candidates are weighed, at most
 _WORK = 1e10  # entries and values that these may touch: some seconds
 
 
@@ -50,23 +50,23 @@ class Modes:
     vectors : ndarray, shape (N, Q)
     residual : float
         ``|L_N v_1 - lambda_1 v_1| / lambda_1``.
-    engine, note : str
+    method, note : str
         What found them, and what it took.
-    beyond : float
+    next_eigenvalue : float
         About the next eigenvalue, where it is known; it is not below the last of these.
     """
 
     values: Array
     vectors: Array
     residual: float
-    engine: str
+    method: str
     note: str
-    beyond: float = 0.0
+    next_eigenvalue: float = 0.0
 
     @property
-    def next_value(self) -> float:
+    def spectrum_floor(self) -> float:
         """A lower bound on the eigenvalues off these modes."""
-        return float(max(self.beyond, *self.values[-1:].tolist(), 0.0))
+        return float(max(self.next_eigenvalue, *self.values[-1:].tolist(), 0.0))
 
 
 def find_modes(
@@ -108,7 +108,9 @@ def _searched_modes(
 ) -> Modes:
     if graph.n <= SMALL and graph.spread is None:
         spectrum = full_spectrum(graph)
-        return measured(graph, spectrum.values[1:], spectrum.vectors[:, 1:], "dense", "all modes")
+        return modes_with_residual(
+            graph, spectrum.values[1:], spectrum.vectors[:, 1:], "dense", "all modes"
+        )
     near = numbered(graph)
     if near.graph is not graph:
         found = _searched_modes(near.graph, count, near.to(Y), options, exact)
@@ -117,30 +119,32 @@ def _searched_modes(
     if exact and graph.n <= MEDIUM and not isinstance(graph._whole, Operator):
         for few in (count, 1):  # those of a hard graph may be too many to ask for
             try:
-                return measured(graph, *_settled(graph, few))
+                return modes_with_residual(graph, *_accurate_modes(graph, few))
             except NotConvergedError:
                 continue
-    if exact or graph.n <= MEDIUM or not (fill_little(graph) or few_cycles(graph)):
+    if exact or graph.n <= MEDIUM or not (has_cheap_factors(graph) or has_few_cycles(graph)):
         try:
             return _by_products(graph, count, Y, options, exact)
         except NotConvergedError:
-            if not multigrid.possible(graph):
+            if not multigrid.has_sparse_matrix(graph):
                 raise
-    pair = WORST / 4 if options.tol is None else max(options.tol / 100, 1e-10)  # for eta 0.99
+    pair_tol = (
+        LARGE_GRAPH_RESIDUAL / 4 if options.tol is None else max(options.tol / 100, 1e-10)
+    )  # for eta 0.99
     if not exact and options.tol is None:  # what takes some seconds
         count = max(3, min(count, int(_AFFORDABLE // graph.n)))
-    if not exact and fill_little(graph):
+    if not exact and has_cheap_factors(graph):
         first = inverse_lanczos.inverse_lanczos_modes(
-            graph, Y, count, pair, options.watching("modes")
+            graph, Y, count, pair_tol, options.watching("modes")
         )
         note = f"{len(first.values)} modes, {first.products} products with the inverse"
-        modes = measured(graph, first.values, first.vectors, "factors", note)
-        return replace(modes, beyond=first.beyond)
+        modes = modes_with_residual(graph, first.values, first.vectors, "factors", note)
+        return replace(modes, next_eigenvalue=first.next_eigenvalue)
     needed = count if exact or options.tol is not None else max(1, min(count - 1, Y.shape[1]))
     watch = options.watching("modes")
-    values, vectors, _, steps = multigrid.first_pairs(graph, pair, count, watch, needed)
+    values, vectors, _, steps = multigrid.first_pairs(graph, pair_tol, count, watch, needed)
     note = f"{min(count, len(values))} modes, LOBPCG {steps} steps"
-    return measured(graph, values[:count], vectors[:, :count], "multigrid", note)
+    return modes_with_residual(graph, values[:count], vectors[:, :count], "multigrid", note)
 
 
 def _by_products(graph: Graph, count: int, Y: Array, options: SolverOptions, exact: bool) -> Modes:
@@ -150,17 +154,17 @@ def _by_products(graph: Graph, count: int, Y: Array, options: SolverOptions, exa
         values, vectors, steps = leading_modes(graph, Y, count, dtype, probe_steps(graph), watch)
         known = count_reliable(values)
         note = f"{known} modes, {steps} products"
-        return measured(graph, values[:known], vectors[:, :known], "krylov", note)
+        return modes_with_residual(graph, values[:known], vectors[:, :known], "krylov", note)
     strict = (exact or options.tol is not None) and dtype == "float64"
     residual = max(tol / 100, 1e-10) if strict else None
     with threads.single_blas:
         first = block_lanczos_modes(graph, Y, count, dtype, watch, residual)
     note = f"{len(first.values)} modes, {first.products} products"
-    modes = measured(graph, first.values, first.vectors, "krylov", note)
-    return replace(modes, beyond=first.beyond)
+    modes = modes_with_residual(graph, first.values, first.vectors, "krylov", note)
+    return replace(modes, next_eigenvalue=first.next_eigenvalue)
 
 
-def _settled(graph: Graph, count: int) -> tuple[Array, Array, str, str]:
+def _accurate_modes(graph: Graph, count: int) -> tuple[Array, Array, str, str]:
     """Return as many modes as asked for, to many digits: values, vectors, engine, note.
 
     And all that are tiny: what is left to products is not to have an eigenvalue that they miss.
@@ -175,13 +179,15 @@ def _settled(graph: Graph, count: int) -> tuple[Array, Array, str, str]:
     return found.values[1:], found.vectors[:, 1:], "eigenpairs", f"{len(found.values) - 1} modes"
 
 
-def measured(graph: Graph, values: Array, vectors: Array, engine: str, note: str) -> Modes:
+def modes_with_residual(
+    graph: Graph, values: Array, vectors: Array, method: str, note: str
+) -> Modes:
     """Return modes with the residual of the first of them."""
     rest = float(graph.norms(graph.L_N(vectors[:, :1]) - values[0] * vectors[:, :1])[0])
-    return Modes(values, vectors, rest / max(float(values[0]), 1e-300), engine, note)
+    return Modes(values, vectors, rest / max(float(values[0]), 1e-300), method, note)
 
 
-def spreads(graph: Graph, vectors: Array) -> Array:
+def participation_ratios(graph: Graph, vectors: Array) -> Array:
     """Return on what share of the volume each mode lives: its inverse participation ratio.
 
     1 where it is of the same size everywhere; the share of the smaller side where it has two.
@@ -195,16 +201,16 @@ def check_residual(residual: float, tol: float, modes: Modes) -> None:
 
     Modes of few digits are those of graphs where more would take minutes.
     """
-    most = max(10 * tol, WORST, min(_FEW_DIGITS * modes.residual, multigrid.USEFUL))
+    most = max(10 * tol, LARGE_GRAPH_RESIDUAL, min(_FEW_DIGITS * modes.residual, multigrid.USEFUL))
     if not residual <= most:
         raise NotConvergedError(
-            f"The answer with lifted modes has a residual of {residual:.1e} ({modes.engine}: "
+            f"The answer with lifted modes has a residual of {residual:.1e} ({modes.method}: "
             f"{modes.note}); at most {most:.0e} is accepted. Lower eta or n_modes, "
             "or bring the weights to a common scale."
         )
 
 
-class Filters:
+class LiftedFilters:
     """Lifted models on one graph: each a number of modes and a gamma.
 
     Parameters
@@ -237,27 +243,29 @@ class Filters:
         self.complete, self._options = len(modes.values) == graph.n - 1, options
 
     @cached_property
-    def _rest(self) -> DeflatedOperator:
+    def _deflated(self) -> DeflatedOperator:
         """What is off the known modes, in the precision of the answer."""
-        return self._off_modes(dtype_and_tolerance(self.graph, self._options)[0])
+        return self._deflate(dtype_and_tolerance(self.graph, self._options)[0])
 
     @cached_property
-    def _loose(self) -> DeflatedOperator:
+    def _deflated_single(self) -> DeflatedOperator:
         """The same in single precision if it holds the degrees, to weigh candidates."""
         single = dtype_and_tolerance(self.graph, replace(self._options, dtype="float32"))[0]
         same = dtype_and_tolerance(self.graph, self._options)[0] == single
-        return self._rest if same else self._off_modes(single)
+        return self._deflated if same else self._deflate(single)
 
     @property
     def _correctable(self) -> bool:
         """Whether what modes of few digits leave is to be put right, or can be without a solve."""
-        return self._exact or self._rest.degree(self.gammas, _CLOSE) <= MAX_DEGREE
+        return self._exact or self._deflated.degree(self.gammas, _CLOSE) <= MAX_DEGREE
 
-    def _off_modes(self, dtype: str) -> DeflatedOperator:
+    def _deflate(self, dtype: str) -> DeflatedOperator:
         modes, watch = self.modes, self._options.watching("candidates")
-        return DeflatedOperator(self.graph, modes.vectors, modes.next_value, dtype, watch)
+        return DeflatedOperator(self.graph, modes.vectors, modes.spectrum_floor, dtype, watch)
 
-    def rest(self, nodes: NDArray[Any], B: Array, tol: float, *, near: bool = False) -> Array:
+    def answer_off_modes(
+        self, nodes: NDArray[Any], B: Array, tol: float, *, near: bool = False
+    ) -> Array:
         """Return every model's answer off the modes at some nodes: (models, nodes, columns).
 
         What is `near` comes first: the degree is as low as witnesses of a label need it.
@@ -265,43 +273,47 @@ class Filters:
         gammas, where = np.unique(self.gammas, return_inverse=True)
         each = np.eye(len(gammas))
         if self._exact:
-            rest = self._rest.solve_combined_at(nodes, B, gammas, tol, each)
+            rest = self._deflated.solve_combined_at(nodes, B, gammas, tol, each)
         else:
             step = B.shape[1] * (self.graph.entries + 8.0 * self.graph.n)
-            most = _NEAR if near else int(np.clip(_WORK / step, _NEAR, LOOSE))
-            rest = self._loose.solve_combined_at(nodes, B, gammas, tol, each, most)
+            most = _NEAR if near else int(np.clip(_WORK / step, _NEAR, MAX_WEIGHING_DEGREE))
+            rest = self._deflated_single.solve_combined_at(nodes, B, gammas, tol, each, most)
         return np.asarray(self.gammas[:, None, None] * rest[where])
 
-    def answer(self, Y: Array, mix: Array, tol: float) -> tuple[Array, float, int]:
+    def answer(self, Y: Array, coefficients: Array, tol: float) -> tuple[Array, float, int]:
         """Return sums of the models' answers, (sums, N, columns), with residual and steps."""
         with threads.single_blas:
-            return self._answer(Y, mix, tol)
+            return self._answer(Y, coefficients, tol)
 
-    def _answer(self, Y: Array, mix: Array, tol: float) -> tuple[Array, float, int]:
-        V, weights = self.modes.vectors, mix @ self.weights
+    def _answer(self, Y: Array, coefficients: Array, tol: float) -> tuple[Array, float, int]:
+        V, weights = self.modes.vectors, coefficients @ self.weights
         known = self.graph.inner(V, Y)
         # Tiny modes come last, and are not measured: products do not resolve them, and what they
         # leave in a product is rounding divided by their gamma.
         tiny = int(np.searchsorted(self.modes.values, TINY))
         residual, steps = 0.0, 0
         if self.complete:
-            found = np.zeros((len(mix), *Y.shape))
+            found = np.zeros((len(coefficients), *Y.shape))
         else:
-            gammas, shares = self._by_gamma(mix)
-            found, residual, steps = self._rest.solve_combined(Y, gammas, shares, tol)
+            gammas, shares = self._by_gamma(coefficients)
+            found, residual, steps = self._deflated.solve_combined(Y, gammas, shares, tol)
         for k, w in enumerate(weights):
             found[k] += V[:, tiny:] @ (w[tiny:, None] * known[tiny:])
-        measured = self._residual(found, Y, mix, tiny)
-        if not self.complete and measured > max(10 * tol, WORST) and self._correctable:
+        measured = self._residual(found, Y, coefficients, tiny)
+        if (
+            not self.complete
+            and measured > max(10 * tol, LARGE_GRAPH_RESIDUAL)
+            and self._correctable
+        ):
             modes, of_modes = (self.modes.values[tiny:], V[:, tiny:]), self.weights[:, tiny:]
-            found -= left_by_modes(self._rest, modes, of_modes, self.gammas, Y, mix)
-            measured = self._residual(found, Y, mix, tiny)
+            found -= coupling_error(self._deflated, modes, of_modes, self.gammas, Y, coefficients)
+            measured = self._residual(found, Y, coefficients, tiny)
         if tiny:
             for k, w in enumerate(weights):
                 found[k] += V[:, :tiny] @ (w[:tiny, None] * known[:tiny])
         return found, max(residual, measured), steps
 
-    def own_columns(
+    def answer_own_columns(
         self, nodes: NDArray[Any], columns: Array, models: NDArray[Any], tol: float
     ) -> Array:
         """Return the sum of some models' answers, each to label columns of its own.
@@ -325,32 +337,32 @@ class Filters:
             gammas[:, None] / (spectrum - gammas[:, None]) / (pole / (spectrum - pole)), axis=1
         )
         B = self.graph.placed(nodes, np.tensordot(factors, columns, axes=1))
-        rest, _, _ = self._rest.solve_combined(B, np.array([pole]), np.array([[pole]]), tol)
+        rest, _, _ = self._deflated.solve_combined(B, np.array([pole]), np.array([[pole]]), tol)
         return np.asarray(found + rest[0])
 
-    def rounding(self, Y: Array, mix: Array, sums: Array) -> float:
+    def rounding(self, Y: Array, coefficients: Array, sums: Array) -> float:
         """Return what rounding of the tiny modes leaves in sums of answers, relative to each."""
         tiny = int(np.searchsorted(self.modes.values, TINY))
-        V, weights = self.modes.vectors[:, :tiny], (mix @ self.weights)[:, :tiny]
+        V, weights = self.modes.vectors[:, :tiny], (coefficients @ self.weights)[:, :tiny]
         return max(
             rounding_of_modes(self.graph, V, w, Y, f) for w, f in zip(weights, sums, strict=True)
         )
 
-    def _by_gamma(self, mix: Array) -> tuple[Array, Array]:
+    def _by_gamma(self, coefficients: Array) -> tuple[Array, Array]:
         """Return the different gammas, and their shares in sums of models off the known modes."""
         gammas, where = np.unique(self.gammas, return_inverse=True)
-        shares = np.zeros((len(mix), len(gammas)))
+        shares = np.zeros((len(coefficients), len(gammas)))
         for k, column in enumerate(where):
-            shares[:, column] += mix[:, k] * self.gammas[k]
+            shares[:, column] += coefficients[:, k] * self.gammas[k]
         return gammas, shares
 
-    def _residual(self, found: Array, Y: Array, mix: Array, tiny: int) -> float:
+    def _residual(self, found: Array, Y: Array, coefficients: Array, tiny: int) -> float:
         """Measure on the matrix every sum that is one model alone, off the tiny modes."""
         worst, b, first = 0.0, self.graph.P0(Y), self.modes.vectors[:, :tiny]
         # Few nodes need no compiled loops, which take time to load.
         L = self.graph.L_N if self.complete else multigrid.operator(self.graph)
         sizes = np.where((norms := self.graph.norms(b)) == 0, 1.0, norms)
-        for f, row in zip(found, mix, strict=True):
+        for f, row in zip(found, coefficients, strict=True):
             if np.count_nonzero(row) != 1:
                 continue
             k = int(np.flatnonzero(row)[0])

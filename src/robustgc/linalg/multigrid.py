@@ -20,7 +20,7 @@ from robustgc.graph.weights import Array
 from robustgc.linalg import refined
 from robustgc.linalg.amg import COARSE, Hierarchy
 from robustgc.linalg.cg import conjugate_gradients, relative_residual
-from robustgc.linalg.ordering import factorised, near_tree
+from robustgc.linalg.ordering import factorised, is_near_tree
 from robustgc.linalg.solution import (
     Gammas,
     NotConvergedError,
@@ -43,7 +43,7 @@ _PATIENCE = 5e6  # steps times nodes: some seconds
 _LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
 
 
-def possible(graph: Graph) -> bool:
+def has_sparse_matrix(graph: Graph) -> bool:
     """Whether the engine can work on such a graph: its matrix must be there, and sparse."""
     return sp.issparse(graph._whole) or isinstance(graph._whole, CSR)
 
@@ -60,7 +60,7 @@ def run(graph: Graph, Y: Array, requested: Gammas, tol: float, watch: Watch) -> 
             weights = 1.0 / (values - gamma)
             known = graph.inner(vectors, b)
             x = vectors @ (known.T * np.where(weights > 0, weights, 0.0)).T
-        solution = solved(graph, b, gamma, x, tol, graph.v0[:, None])
+        solution = solve_by_multigrid(graph, b, gamma, x, tol, graph.v0[:, None])
         x = solution.f
         solutions.append(Solution(gamma * x, solution.residual, solution.n_iter))
         watch(k + 1, solution.residual, len(gammas))
@@ -68,7 +68,7 @@ def run(graph: Graph, Y: Array, requested: Gammas, tol: float, watch: Watch) -> 
     return PathSolution(limit, residual, gammas, solutions, f"LOBPCG {steps} steps, solves {taken}")
 
 
-def solved(
+def solve_by_multigrid(
     graph: Graph,
     b: Array,
     gamma: float,
@@ -84,13 +84,15 @@ def solved(
     is of any use.
     """
     if graph.spread is not None:
-        answer: Solution = graph.spread.solved(b, gamma, start, tol, off)
+        answer: Solution = graph.spread.solve_shifted(b, gamma, start, tol, off)
         return answer
     with threads.single_blas:
         cycle = hierarchy(graph)
         if tol >= _SINGLE and isinstance(cycle, Hierarchy) and fits_single(graph):
             operators = operator(graph), operator(graph, "float32")
-            solution = refined.solved(operators, cycle, b, gamma, start, tol, off)
+            solution = refined.solve_in_single_precision(
+                operators, cycle, b, gamma, start, tol, off
+            )
             if solution.residual <= (tol if patient else USEFUL):
                 return solution
             if not patient:
@@ -133,12 +135,12 @@ def operator(graph: Graph, dtype: str = "float64") -> Laplacian:
 
 
 @per_graph
-def hierarchy(graph: Graph) -> "Hierarchy | Factors":
+def hierarchy(graph: Graph) -> "Hierarchy | NearTreeFactors":
     """Set up what nearly inverts ``L_N`` once: multigrid, or for a near-tree its factors."""
-    return Factors(graph) if near_tree(graph) else Hierarchy(graph)
+    return NearTreeFactors(graph) if is_near_tree(graph) else Hierarchy(graph)
 
 
-class Factors:
+class NearTreeFactors:
     """The factors of ``L_N`` where they fill in nothing: trees, and graphs with few more edges.
 
     Multigrid has a hard time there, as aggregates around hubs are too large.
@@ -158,7 +160,7 @@ class Factors:
 
 def first_pairs(
     graph: Graph,
-    pair: float,
+    pair_tol: float,
     count: int = 1,
     watch: Watch = ignore_progress,
     needed: int | None = None,
@@ -168,26 +170,26 @@ def first_pairs(
     They are kept on the graph. With `needed`: once those up to there have converged, or after some
     steps as many as have, if any.
     """
-    key = f"first_pairs{pair, count, needed}"
+    key = f"first_pairs{pair_tol, count, needed}"
     if key not in graph._memo:
         if graph.spread is None:
             with threads.single_blas:
-                graph._memo[key] = _lobpcg(graph, pair, count, needed or count, watch)
+                graph._memo[key] = _lobpcg(graph, pair_tol, count, needed or count, watch)
         else:
-            graph._memo[key] = graph.spread.first_pairs(graph, pair, count, watch)
+            graph._memo[key] = graph.spread.first_pairs(graph, pair_tol, count, watch)
     found: tuple[Array, Array, float, int] = graph._memo[key]
     return found
 
 
 def _lobpcg(
-    graph: Graph, pair: float, count: int, needed: int, watch: Watch
+    graph: Graph, pair_tol: float, count: int, needed: int, watch: Watch
 ) -> tuple[Array, Array, float, int]:
     """Find what `first_pairs` returns.
 
     LOBPCG: the best combination of the vectors, their preconditioned residuals and the last
-    changes, until the residuals beside the first values are below `pair`; the error of a value is
-    about the square. All start from the coarsest level but one, which is random, so that no
-    symmetry hides v1.
+    changes, until the residuals relative to the first values are below `pair_tol`; the error of
+    a value is about the square. All start from the coarsest level but one, which is random, so
+    that no symmetry hides v1.
     """
     L, cycle = operator(graph), hierarchy(graph)
     rng = np.random.default_rng(_SEED)
@@ -201,21 +203,21 @@ def _lobpcg(
         sizes = np.linalg.norm(R[:, :count], axis=0) / np.maximum(values[:count], 1e-300)
         best = float(sizes[:needed].max())
         watch(step, best, np.inf)
-        if values[0] < 2 * _LEAST and best > pair:
+        if values[0] < 2 * _LEAST and best > pair_tol:
             raise NotConvergedError(f"lambda_1 = {values[0]:.1e} is at the level of rounding")
-        if best <= pair:
-            known = len(values) if needed == count else _leading(sizes <= pair)
+        if best <= pair_tol:
+            known = len(values) if needed == count else _count_leading(sizes <= pair_tol)
             return values[:known], X[:, :known], best, step
-        if needed < count and step >= _ENOUGH and (known := _leading(sizes <= pair)):
+        if needed < count and step >= _ENOUGH and (known := _count_leading(sizes <= pair_tol)):
             return values[:known], X[:, :known], float(sizes[:known].max()), step
         if not strict and step >= _ENOUGH and sizes[0] > 1:
             break  # no cycle of multigrid is of help here
-        if not strict and step >= limit and (sizes[0] <= _ROUGH * pair or step >= 1.5 * limit):
+        if not strict and step >= limit and (sizes[0] <= _ROUGH * pair_tol or step >= 1.5 * limit):
             if not sizes[0] <= USEFUL:
                 break
             return values[:1], X[:, :1], float(sizes[0]), step
         if needed < count and step == _ENOUGH // 2:  # those that crowd only cost time
-            ahead = _leading(sizes <= _AHEAD * pair)
+            ahead = _count_leading(sizes <= _AHEAD * pair_tol)
             if 2 * ahead < enough and enough > 1 and graph.n > _PATIENT:
                 break  # fewer than classes need: filters that need none say as much, and sooner
             count = min(count, max(2, ahead + 1))
@@ -239,7 +241,7 @@ def _lobpcg(
     raise NotConvergedError(f"LOBPCG: residual {best:.1e} after {step + 1} steps")
 
 
-def _leading(converged: NDArray[np.bool_]) -> int:
+def _count_leading(converged: NDArray[np.bool_]) -> int:
     """Return how many of the first ones have converged."""
     return len(converged) if converged.all() else int(np.argmin(converged))
 
@@ -271,10 +273,14 @@ def orthonormal(graph: Graph, Z: Array, off: Array | None = None) -> Array:
     return np.asarray(Z)
 
 
-def _from_coarse(levels: Hierarchy | Factors, count: int) -> Array:
+def _from_coarse(levels: Hierarchy | NearTreeFactors, count: int) -> Array:
     """Carry the first eigenvectors of the coarsest level up: a start close to the end."""
     size = levels.sizes[-1]
-    if isinstance(levels, Factors) or len(levels.sizes) == 1 or not count < size <= 2 * COARSE:
+    if (
+        isinstance(levels, NearTreeFactors)
+        or len(levels.sizes) == 1
+        or not count < size <= 2 * COARSE
+    ):
         return np.random.default_rng(_SEED + 7).standard_normal((levels.sizes[0], count))
     _, coarse = sla.eigh(levels.coarsest, levels.mass(), subset_by_index=[0, count])
-    return np.asarray(levels.prolonged(coarse[:, 1:]))
+    return np.asarray(levels.prolong(coarse[:, 1:]))

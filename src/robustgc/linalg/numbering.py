@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from robustgc.graph.csr import CSR
 from robustgc.graph.graph import Graph, per_graph
-from robustgc.linalg.multigrid import possible
+from robustgc.linalg.multigrid import has_sparse_matrix
 
 _FEW = 10_000  # nodes whose values stay in cache anyway
 _MANY = 2_000_000  # entries from which numbering takes longer than what it saves
@@ -52,15 +52,15 @@ class Numbering:
 
 
 @per_graph
-def layers(graph: Graph) -> NDArray[Any]:
+def cuthill_mckee_order(graph: Graph) -> NDArray[Any]:
     """Return the nodes layer by layer from a node at the rim: reverse Cuthill-McKee."""
     return np.asarray(reverse_cuthill_mckee(_rows(graph), symmetric_mode=True))
 
 
-def bandwidth(graph: Graph) -> float:
+def mean_bandwidth(graph: Graph) -> float:
     """Return how far below it the first neighbour of a node is, on average, by layers."""
     W, place = _rows(graph), np.empty(graph.n, dtype=np.int64)
-    place[layers(graph)] = np.arange(graph.n)
+    place[cuthill_mckee_order(graph)] = np.arange(graph.n)
     first = np.minimum.reduceat(place[W.indices], W.indptr[:-1])
     return float(np.maximum(place - first, 0).mean())
 
@@ -68,16 +68,16 @@ def bandwidth(graph: Graph) -> float:
 @per_graph
 def numbered(graph: Graph) -> Numbering:
     """Return the graph with nodes numbered by layers, where that brings neighbours nearer."""
-    here = possible(graph) and graph.spread is None
+    here = has_sparse_matrix(graph) and graph.spread is None
     if not here or graph.n <= _FEW or graph.entries > _MANY:
         return Numbering(graph)
-    W, order = _rows(graph), layers(graph)
+    W, order = _rows(graph), cuthill_mckee_order(graph)
     renumbered = sp.csr_array(W[order][:, order])
     if _distance(W) < _NEARER * _distance(renumbered):
         return Numbering(graph)
     renumbered.sort_indices()
     near = Graph._trusted(renumbered, d=graph.d[order])
-    near._memo |= {"numbered()": Numbering(near), "layers()": np.arange(graph.n)}
+    near._memo |= {"numbered()": Numbering(near), "cuthill_mckee_order()": np.arange(graph.n)}
     place = np.empty(graph.n, dtype=np.int64)
     place[order] = np.arange(graph.n)
     return Numbering(near, order, place)

@@ -19,7 +19,7 @@ _SYMMETRIC: dict[str, Any] = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMo
 
 
 @per_graph
-def near_tree(graph: Graph) -> bool:
+def is_near_tree(graph: Graph) -> bool:
     """Whether there are hardly more edges than a tree has."""
     stored = sp.issparse(graph._whole) or isinstance(graph._whole, CSR)
     here = stored and graph.spread is None

@@ -22,7 +22,7 @@ _GAIN = 0.3  # of a round at least, or double precision is the better bet
 Single = NDArray[np.float32]
 
 
-def solved(
+def solve_in_single_precision(
     operators: tuple[Laplacian, Laplacian],
     cycle: Hierarchy,
     b: Array,

@@ -16,9 +16,9 @@ from robustgc.graph.alerts import ResidualWarning, warn
 from robustgc.graph.graph import KINDS, SMALL, Graph, per_graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
-from robustgc.linalg.cg import nearly_inverse
+from robustgc.linalg.cg import regularised_inverse
 from robustgc.linalg.iterative import FAILURES, inverse_iteration, lanczos
-from robustgc.linalg.multigrid import first_pairs, possible
+from robustgc.linalg.multigrid import first_pairs, has_sparse_matrix
 from robustgc.linalg.solution import NotConvergedError
 
 # Eigenvalues below this share of the largest are "tiny": products with L no longer resolve them
@@ -63,7 +63,7 @@ def full_spectrum(graph: Graph, kind: str = "normalized") -> Spectrum:
     >>> full_spectrum(Graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]])).values
     array([0., 1., 2.])
     """
-    return _resolved(graph, _checked_kind(kind))
+    return _full_spectrum(graph, _checked_kind(kind))
 
 
 def eigenpairs(graph: Graph, k: int, kind: str = "normalized") -> Spectrum:
@@ -114,11 +114,11 @@ def _decomposed(graph: Graph, kind: str) -> Spectrum:
 
 
 @per_graph
-def _resolved(graph: Graph, kind: str) -> Spectrum:
+def _full_spectrum(graph: Graph, kind: str) -> Spectrum:
     """Return all eigenpairs; warn once where lambda_1 is not resolved."""
     found = _decomposed(graph, kind)
     if _unresolved(found.values):
-        _tell_unresolved(found.values)
+        _warn_unresolved(found.values)
     return found
 
 
@@ -136,13 +136,13 @@ def _iterated(graph: Graph, k: int, kind: str) -> Spectrum:
         tried.append(f"Lanczos: lambda_1 {found.values[1]:.1e}, residual {found.residual:.1e}")
     except FAILURES as failure:
         tried.append(f"Lanczos: {failure}")
-    if kind == "normalized" and possible(graph):
+    if kind == "normalized" and has_sparse_matrix(graph):
         try:
             return _by_multigrid(graph, k)
         except FAILURES as failure:
             tried.append(f"multigrid: {failure}")
     try:
-        inverse = nearly_inverse(graph, kind)
+        inverse = regularised_inverse(graph, kind)
         wanted = max(k, 8)
         while True:
             vectors = inverse_iteration(
@@ -178,7 +178,7 @@ def _unresolved(values: Array) -> bool:
     return bool(values[1] < UNRESOLVED * values[-1])
 
 
-def _tell_unresolved(values: Array) -> None:
+def _warn_unresolved(values: Array) -> None:
     warn(
         f"lambda_1 = {values[1]:.1e} is below what double precision resolves, about "
         f"{UNRESOLVED * values[-1]:.0e}: parts of the graph hang together by next to nothing, "

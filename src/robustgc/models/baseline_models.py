@@ -15,7 +15,7 @@ from robustgc.linalg.cg import (
     rounding_of_modes,
     solve_shifted,
 )
-from robustgc.linalg.dense import resolved
+from robustgc.linalg.dense import solve_by_spectrum
 from robustgc.linalg.solution import Solution, check_tol, warn_if_inaccurate
 from robustgc.linalg.spectrum import tiny_modes
 from robustgc.models.dirichlet import PROBE, SIEGE, dirichlet
@@ -109,7 +109,7 @@ def poisson(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
     Y, tol = _label_columns(graph, y), check_tol(tol)
     columns = Y.reshape(graph.n, -1)
     if graph.n <= SMALL:
-        found = resolved(graph, columns, [0.0], [1.0])[0]
+        found = solve_by_spectrum(graph, columns, [0.0], [1.0])[0]
         return warn_if_inaccurate(Solution(found.f.reshape(Y.shape), found.residual), tol)
     found = _by_products(graph, graph.P0(columns), tol) or _with_closed_modes(graph, columns, tol)
     return warn_if_inaccurate(Solution(found.f.reshape(Y.shape), found.residual, found.n_iter), tol)
@@ -117,7 +117,7 @@ def poisson(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
 
 def _by_products(graph: Graph, b: Array, tol: float) -> Solution | None:
     """Solve by conjugate gradients, plain and then with multigrid; None where both stall."""
-    L, sparse = multigrid.operator(graph), multigrid.possible(graph)
+    L, sparse = multigrid.operator(graph), multigrid.has_sparse_matrix(graph)
     sizes = np.sqrt(np.einsum("ij,ij->j", b, b))
 
     def apply(x: Array) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robustgc.graph.weights import Array
-from robustgc.linalg.lifted import Filters
+from robustgc.linalg.lifted import LiftedFilters
 
 # By time on graphs of a few thousand nodes; the number of probes by the error of the diagonal.
 _MOST_LABELS = 500  # up to which the kernel between all labels may be computed
@@ -66,7 +66,7 @@ class LabelFilters:
 
     Parameters
     ----------
-    filters : Filters
+    filters : LiftedFilters
     etas : array-like, shape (filters,)
     nodes : ndarray of int, shape (labels,)
         The labelled nodes, ascending.
@@ -87,7 +87,7 @@ class LabelFilters:
 
     def __init__(
         self,
-        filters: Filters,
+        filters: LiftedFilters,
         etas: ArrayLike,
         nodes: NDArray[Any],
         tol: float,
@@ -184,7 +184,7 @@ class LabelFilters:
     ) -> Array:
         """Return the part off the modes of columns over some nodes, at other nodes."""
         tol = max(self._tol, _NEAR_TOL) if near else self._tol
-        rest = self.filters.rest(at, self._graph.placed(nodes, columns), tol, near=near)
+        rest = self.filters.answer_off_modes(at, self._graph.placed(nodes, columns), tol, near=near)
         return np.asarray(rest * self.scales[:, None, None])
 
     def _columns(self, nodes: NDArray[Any], at: NDArray[Any]) -> Array:

@@ -8,7 +8,7 @@ from robustgc.graph.graph import Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
 from robustgc.linalg.ladder import SolverOptions
-from robustgc.linalg.lifted import Filters, check_residual, find_modes
+from robustgc.linalg.lifted import LiftedFilters, check_residual, find_modes
 from robustgc.linalg.solution import NotConvergedError, NotConvexError, Solution, check_positive
 
 
@@ -40,7 +40,7 @@ def lifted(graph: Graph, Y: Array, *, n_modes: int, gamma: float, tol: float) ->
             f"the first {n_modes} modes lifted is strongly convex only below. Choose gamma = eta * "
             f"lambda_{n_modes} with 0 < eta < 1."
         )
-    filters = Filters(graph, modes, [n_modes], [gamma], options)
+    filters = LiftedFilters(graph, modes, [n_modes], [gamma], options)
     f, residual, steps = filters.answer(Y, np.ones((1, 1)), tol)
     check_residual(residual, tol, modes)
     return Solution(f[0], max(residual, filters.rounding(Y, np.ones((1, 1)), f)), steps)

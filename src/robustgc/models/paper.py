@@ -15,7 +15,7 @@ from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
 from robustgc.linalg.cg import factorised, solve_shifted
-from robustgc.linalg.dense import resolved, system_residual
+from robustgc.linalg.dense import solve_by_spectrum, system_residual
 from robustgc.linalg.ladder import SolverOptions, lambda_1, solve_robust
 from robustgc.linalg.solution import (
     Gammas,
@@ -147,7 +147,7 @@ def zhou_path(
     if graph.n > SMALL or len(gammas) == 1:
         return [warn_if_inaccurate(_zhou(graph, Y, gamma, tol), tol) for gamma in gammas]
     low = [gamma for gamma in gammas if gamma < 1]
-    found = dict(zip(low, resolved(graph, Y, low, low), strict=True))
+    found = dict(zip(low, solve_by_spectrum(graph, Y, low, low), strict=True))
     return [
         warn_if_inaccurate(found[g] if g < 1 else _propagated(graph, Y, g), tol) for g in gammas
     ]
@@ -156,7 +156,7 @@ def zhou_path(
 def _zhou(graph: Graph, Y: Array, gamma: float, tol: float) -> Solution:
     if gamma < NEAR_ROUNDING:
         if graph.n <= SMALL:
-            return resolved(graph, Y, [gamma], [gamma])[0]
+            return solve_by_spectrum(graph, Y, [gamma], [gamma])[0]
         return _zhou_near_rounding(graph, Y, gamma, tol)
     if graph.n > SMALL and gamma >= 1:
         return _propagated(graph, Y, gamma)

@@ -19,20 +19,20 @@ _LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
 Pairs = tuple[Array, Array, float, int]
 
 
-def preconditioned(graph: "SpreadGraph", pair: float, count: int, watch: Watch) -> Pairs:
+def preconditioned(graph: "SpreadGraph", pair_tol: float, count: int, watch: Watch) -> Pairs:
     """Return the first pairs where Krylov spaces stall: values, vectors, residual, steps.
 
     LOBPCG with multigrid, then generalised Davidson: the first fails at times.
 
     Parameters
     ----------
-    pair : float
+    pair_tol : float
         Residual to reach, beside every value.
     """
     tried = []
     for kind in ("lobpcg", "gd"):
         try:
-            return _run(graph, kind, pair, count, graph.v0[:, None], watch)
+            return _run(graph, kind, pair_tol, count, graph.v0[:, None], watch)
         except NotConvergedError as failure:
             tried.append(f"{kind}: {failure}")
         except petsc().Error as failure:
@@ -51,16 +51,18 @@ def unpacked(arrays: dict[str, Array]) -> Pairs:
     return arrays["values"], arrays["vectors"], residual, int(steps)
 
 
-def krylov_schur(graph: "SpreadGraph", pair: float, count: int, watch: Watch) -> Pairs:
+def krylov_schur(graph: "SpreadGraph", pair_tol: float, count: int, watch: Watch) -> Pairs:
     """Return the same by Krylov-Schur, where it does not stall.
 
     One start vector shows one direction of a repeated eigenvalue: more are looked for off what was
     found, until nothing there is below the last value kept.
     """
-    values, V, residual, steps = _run(graph, "krylovschur", pair, count, graph.v0[:, None], watch)
+    values, V, residual, steps = _run(
+        graph, "krylovschur", pair_tol, count, graph.v0[:, None], watch
+    )
     while count > 1:
         off = np.column_stack([graph.v0, V])
-        more, extra, rest, taken = _run(graph, "krylovschur", pair, 1, off, watch)
+        more, extra, rest, taken = _run(graph, "krylovschur", pair_tol, 1, off, watch)
         steps += taken
         if more[0] >= values[-1] * (1 - 1e-9):
             break
@@ -71,7 +73,7 @@ def krylov_schur(graph: "SpreadGraph", pair: float, count: int, watch: Watch) ->
 
 
 def _run(
-    graph: "SpreadGraph", kind: str, pair: float, count: int, off: Array, watch: Watch
+    graph: "SpreadGraph", kind: str, pair_tol: float, count: int, off: Array, watch: Watch
 ) -> Pairs:
     eps = slepc().EPS().create(comm=graph.comm)
     eps.setOperators(by_products(graph, graph.operator("float64")))
@@ -80,7 +82,7 @@ def _run(
     eps.setDeflationSpace([vector(graph, column) for column in off.T])
     eps.setType(kind)
     eps.setConvergenceTest(slepc().EPS.Conv.REL)
-    eps.setTolerances(pair, _RESTARTS if kind == "krylovschur" else _STEPS)
+    eps.setTolerances(pair_tol, _RESTARTS if kind == "krylovschur" else _STEPS)
     if kind == "krylovschur":
         eps.setDimensions(count, max(40, 2 * count + 1))
     else:
@@ -110,10 +112,10 @@ def _run(
         eps.getEigenpair(k, x)
         V[:, k] = x.array_r
     eps.destroy()
-    return _checked(graph, values, V, pair, steps)
+    return _checked(graph, values, V, pair_tol, steps)
 
 
-def _checked(graph: "SpreadGraph", values: Array, V: Array, pair: float, steps: int) -> Pairs:
+def _checked(graph: "SpreadGraph", values: Array, V: Array, pair_tol: float, steps: int) -> Pairs:
     """Measure the pairs on the matrix itself."""
     order = np.argsort(values, kind="stable")
     values, V = values[order], graph.P0(V[:, order])
@@ -122,6 +124,6 @@ def _checked(graph: "SpreadGraph", values: Array, V: Array, pair: float, steps: 
         raise NotConvergedError(f"lambda_1 = {values[0]:.1e} is at the level of rounding")
     rest = float((graph.norms(graph.L_N(V) - V * values) / values).max())
     slant = float(np.abs(graph.inner(V, V) - np.eye(len(values))).max())
-    if rest > 10 * pair or slant > 1e-6:
+    if rest > 10 * pair_tol or slant > 1e-6:
         raise NotConvergedError(f"residual {rest:.1e}, inner products {slant:.1e} off")
     return values, V, rest, steps

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.linalg.lifted import Modes, measured
+from robustgc.linalg.lifted import Modes, modes_with_residual
 from robustgc.linalg.solution import NotConvergedError, Solution, Watch, ignore_progress
 from robustgc.mpi import slepc, systems
 from robustgc.mpi.halo import Halo
@@ -145,14 +145,14 @@ class SpreadGraph(Graph):
         return found
 
     def first_pairs(
-        self, graph: Graph, pair: float, count: int, watch: Watch
+        self, graph: Graph, pair_tol: float, count: int, watch: Watch
     ) -> tuple[Array, Array, float, int]:
         """Return the first eigenpairs by SLEPc."""
 
         def make() -> Arrays:
-            return slepc.packed(*slepc.preconditioned(self, pair, count, watch))
+            return slepc.packed(*slepc.preconditioned(self, pair_tol, count, watch))
 
-        return slepc.unpacked(self.keep(f"pairs-{count}-{pair:g}", make))
+        return slepc.unpacked(self.keep(f"pairs-{count}-{pair_tol:g}", make))
 
     def modes(self, find: Callable[[], Modes]) -> Modes:
         """Return the modes, from an earlier run if it has kept them."""
@@ -160,15 +160,15 @@ class SpreadGraph(Graph):
 
         def make() -> Arrays:
             found.append(find())
-            beyond = np.array([found[0].beyond])
+            beyond = np.array([found[0].next_eigenvalue])
             return {"values": found[0].values, "vectors": found[0].vectors, "beyond": beyond}
 
         kept = self.keep("modes", make)
         if found:
             return found[0]
         note = f"{len(kept['values'])} modes, kept by an earlier run"
-        modes = measured(self, kept["values"], kept["vectors"], "checkpoint", note)
-        return replace(modes, beyond=float(kept["beyond"][0]))
+        modes = modes_with_residual(self, kept["values"], kept["vectors"], "checkpoint", note)
+        return replace(modes, next_eigenvalue=float(kept["beyond"][0]))
 
     def eigenpairs(self, count: int) -> tuple[Array, Array, str]:
         """Return the first eigenpairs to many digits, and what it took."""
@@ -179,7 +179,9 @@ class SpreadGraph(Graph):
             values, vectors, _, steps = slepc.preconditioned(self, 1e-8, count, ignore_progress)
             return values, vectors, f"{count} modes, preconditioned {steps} steps"
 
-    def solved(self, b: Array, gamma: float, start: Array, tol: float, off: Array) -> Solution:
+    def solve_shifted(
+        self, b: Array, gamma: float, start: Array, tol: float, off: Array
+    ) -> Solution:
         """Solve ``(L_N - gamma I) x = b`` off some modes by PETSc."""
         return systems.solved(self, b, gamma, start, tol, off)
 
