@@ -17,7 +17,7 @@ from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.lifted import LiftedFilters, find_modes
 from robustgc.models.label_filters import LabelFilters
 from robustgc.models.parameters import Parameters
-from robustgc.models.unseen import FOLDS, deal
+from robustgc.models.unseen import FOLDS, stratified_folds
 from solving import relative
 
 OPTIONS = SolverOptions(tol=1e-10, dtype="float64")
@@ -183,8 +183,8 @@ def test_folds_hold_every_class_evenly_and_always_the_same():
     codes = np.random.default_rng(2287).integers(0, 7, 900)
     codes[codes == 6] = 5
     codes[[3, 8]] = 6
-    fold = deal(codes, FOLDS)
-    np.testing.assert_array_equal(fold, deal(codes, FOLDS))
+    fold = stratified_folds(codes, FOLDS)
+    np.testing.assert_array_equal(fold, stratified_folds(codes, FOLDS))
     for k in range(7):
         sizes = np.bincount(fold[codes == k], minlength=FOLDS)
         assert sizes.max() - sizes.min() <= 1

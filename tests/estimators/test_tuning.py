@@ -12,8 +12,15 @@ from robustgc.estimators.tuning import GAMMAS, choose_gamma, choose_n_vectors
 from robustgc.graph.graph import SMALL
 from robustgc.models import resolvents
 from robustgc.models import unseen as unseen_module
-from robustgc.models.resolvents import propagated
-from robustgc.models.unseen import FOLDS, Piece, belkin_unseen, deal, determined, zhou_unseen
+from robustgc.models.resolvents import zhou_at_nodes
+from robustgc.models.unseen import (
+    FOLDS,
+    LabelledGraph,
+    belkin_leave_one_out,
+    hat_matrix_factors,
+    stratified_folds,
+    zhou_leave_one_out,
+)
 from samples import moons
 
 K = 3
@@ -25,7 +32,7 @@ def pieces(draw, min_nodes=4):
     W = draw(graphs.weighted_graphs(min_nodes, 12))
     codes = np.array(draw(st.lists(st.integers(-1, K - 1), min_size=len(W), max_size=len(W))))
     codes[:2] = 0, 1
-    return Piece(Graph(W), codes)
+    return LabelledGraph(Graph(W), codes)
 
 
 def refitted(part, fit, fold=None):
@@ -47,7 +54,7 @@ def refitted(part, fit, fold=None):
 def test_zhou_unseen_equals_refitting(few, part, gamma):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(unseen_module, "FEW", few)  # 0: from the spectrum
-        found = zhou_unseen(part, K, [gamma])[0]
+        found = zhou_leave_one_out(part, K, [gamma])[0]
     expected = refitted(part, lambda _, Y: zhou(part.graph, Y, gamma=gamma).f)
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
@@ -61,7 +68,7 @@ def test_belkin_unseen_equals_refitting(part, p, kind):
     def fit(kept, Y):
         return V @ np.linalg.lstsq(V[kept], Y[kept], rcond=None)[0]
 
-    found = belkin_unseen(rows, part.one_hot(K))
+    found = belkin_leave_one_out(rows, part.one_hot(K))
     np.testing.assert_allclose(found, refitted(part, fit), atol=1e-7)
 
 
@@ -71,7 +78,7 @@ def test_belkin_unseen_is_the_model_without_the_label():
     y = graphs.random_labels(rng, 30, 0.5)
     codes = np.where(y == 0, -1, (y > 0).astype(int))
     nodes = np.flatnonzero(y)
-    found = belkin_unseen(eigenpairs(graph, 4).vectors[nodes], np.eye(2)[codes[nodes]])
+    found = belkin_leave_one_out(eigenpairs(graph, 4).vectors[nodes], np.eye(2)[codes[nodes]])
     for row, i in zip(found, nodes, strict=True):
         f = belkin(graph, np.where(np.arange(30) == i, 0.0, y), n_vectors=4).f[i]
         assert row[1] - row[0] == pytest.approx(f, rel=1e-9, abs=1e-12)
@@ -80,11 +87,11 @@ def test_belkin_unseen_is_the_model_without_the_label():
 def test_what_a_label_less_leaves_open_is_not_determined():
     rng = np.random.default_rng(42)
     basis = rng.standard_normal((6, 3))
-    assert determined(basis) is not None
-    assert determined(basis[:3]) is None  # as many vectors as labels
-    assert determined(np.column_stack([basis, basis[:, 0]])) is None  # rank
+    assert hat_matrix_factors(basis) is not None
+    assert hat_matrix_factors(basis[:3]) is None  # as many vectors as labels
+    assert hat_matrix_factors(np.column_stack([basis, basis[:, 0]])) is None  # rank
     basis[:, 2] = np.eye(6)[4]
-    assert determined(basis) is None  # h_44 = 1: nothing else sees the third vector
+    assert hat_matrix_factors(basis) is None  # h_44 = 1: nothing else sees the third vector
 
 
 def large_piece(n_labels):
@@ -93,7 +100,7 @@ def large_piece(n_labels):
     graph = Graph(sp.csr_array(graphs.random_weights(rng, n, density=0.006)))
     codes = np.full(n, -1)
     codes[rng.choice(n, n_labels, replace=False)] = np.arange(n_labels) % K
-    return Piece(graph, codes)
+    return LabelledGraph(graph, codes)
 
 
 @pytest.mark.slow
@@ -105,13 +112,13 @@ def test_large_graphs_each_label_by_itself_or_in_folds(gamma, monkeypatch):
     def fit(_, Y):
         return zhou(part.graph, Y, gamma=gamma).f
 
-    found = zhou_unseen(part, K, [0.3, gamma])[1]
+    found = zhou_leave_one_out(part, K, [0.3, gamma])[1]
     expected = refitted(part, fit)
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6 * expected.max())
     monkeypatch.setattr(unseen_module, "FEW", 10)
-    fold = deal(part.codes[part.labelled], FOLDS)
+    fold = stratified_folds(part.codes[part.labelled], FOLDS)
     assert {np.bincount(fold[part.codes[part.labelled] == k]).max() for k in range(K)} == {2}
-    found, expected = zhou_unseen(part, K, [gamma, 0.3])[0], refitted(part, fit, fold)
+    found, expected = zhou_leave_one_out(part, K, [gamma, 0.3])[0], refitted(part, fit, fold)
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6 * expected.max())
 
 
@@ -121,7 +128,7 @@ def test_many_gammas_from_one_run(W):
     gammas = [0.001, 0.05, 0.7, 1.0, 10.0]
     B = np.zeros((graph.n, 4))
     B[nodes] = np.eye(4)
-    for gamma, found in zip(gammas, propagated(graph, nodes, np.eye(4), gammas), strict=True):
+    for gamma, found in zip(gammas, zhou_at_nodes(graph, nodes, np.eye(4), gammas), strict=True):
         expected = zhou(graph, B, gamma=gamma).f[nodes]
         np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6 * expected.max())
 
@@ -130,7 +137,7 @@ def test_a_run_ends_where_its_space_is_complete():
     n = SMALL + 100
     W = sp.csr_array(graphs.star(n))  # from the hub, two steps span everything
     graph, nodes = Graph(W), np.array([0, 5])
-    found = propagated(graph, nodes, np.array([[1.0], [0.0]]), [0.1])[0][:, 0]
+    found = zhou_at_nodes(graph, nodes, np.array([[1.0], [0.0]]), [0.1])[0][:, 0]
     np.testing.assert_allclose(found, zhou(graph, np.eye(1, n)[0], gamma=0.1).f[nodes], atol=1e-9)
 
 
@@ -178,7 +185,7 @@ def test_accuracy_is_that_of_fits_without_each_label(estimator, name):
 
 
 def test_the_only_label_of_its_class_is_a_miss():
-    part = Piece(Graph(graphs.two_cliques(4, 0.1)), np.array([0, 0, 0, -1, 1, -1, -1, -1]))
+    part = LabelledGraph(Graph(graphs.two_cliques(4, 0.1)), np.array([0, 0, 0, -1, 1, -1, -1, -1]))
     assert {row.accuracy for row in choose_gamma([part], 2)} == {0.75}
     assert choose_gamma([], 2) == ()
 

@@ -14,7 +14,7 @@ import oracles
 from robustgc import Graph, NotConvergedError, NotConvexError, RobustGC, lambda_1, robust
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.lifted import find_modes
-from robustgc.models.lifted_model import lifted
+from robustgc.models.lifted_model import solve_lifted
 from solving import relative
 
 ETAS = st.floats(0.01, 0.99)
@@ -69,7 +69,7 @@ def test_one_mode_is_the_model_of_the_paper(case, eta):
     gamma = eta * lambda_1(graph)
     by_paper = robust(graph, y, gamma=gamma).f
     np.testing.assert_array_equal(robust(graph, y, gamma=gamma, n_modes=1).f, by_paper)
-    by_lifting = lifted(graph, y[:, None], n_modes=1, gamma=gamma, tol=1e-10).f[:, 0]
+    by_lifting = solve_lifted(graph, y[:, None], n_modes=1, gamma=gamma, tol=1e-10).f[:, 0]
     assert relative(by_lifting, by_paper) <= 1e-9
 
 

@@ -22,7 +22,7 @@ from robustgc.linalg.solution import (
     Solution,
     warn_if_inaccurate,
 )
-from robustgc.models.paper import bound
+from robustgc.models.paper import condition_number_bound
 from robustgc.transduction.answer import Certificate
 from robustgc.transduction.problem import Problem
 
@@ -238,7 +238,7 @@ def _of_the_ensemble(fit: ComponentFit, psd: bool, history: tuple[Attempt, ...])
         extension=mean,
         lambda_1=lambda_1,
         gamma=gamma,
-        condition_bound=bound(limit, gamma, positive_semidefinite=psd),
+        condition_bound=condition_number_bound(limit, gamma, positive_semidefinite=psd),
         eigen_residual=fit.modes.residual,
         history=history,
         selection=tuple(sorted(candidates, key=lambda c: -c.weight))

@@ -12,7 +12,12 @@ import numpy as np
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array, Weights, components
 from robustgc.linalg.spectrum import eigenpairs
-from robustgc.models.unseen import Piece, belkin_unseen, determined, zhou_unseen
+from robustgc.models.unseen import (
+    LabelledGraph,
+    belkin_leave_one_out,
+    hat_matrix_factors,
+    zhou_leave_one_out,
+)
 from robustgc.transduction.labels import Labels
 
 GAMMAS = tuple(float(gamma) for gamma in np.logspace(-3, 1, 9))
@@ -44,11 +49,11 @@ class Candidate:
     chosen: bool
 
 
-def pieces(W: Weights, labels: Labels) -> list[Piece]:
+def pieces(W: Weights, labels: Labels) -> list[LabelledGraph]:
     """Return the components that have labels of two classes or more."""
     count, number = components(W)
     if count == 1:
-        return [Piece(Graph._trusted(W), labels.codes)]
+        return [LabelledGraph(Graph._trusted(W), labels.codes)]
     order = np.argsort(number, kind="stable")
     ends = np.cumsum(np.bincount(number, minlength=count))
     found = []
@@ -56,17 +61,17 @@ def pieces(W: Weights, labels: Labels) -> list[Piece]:
         nodes = order[ends[c - 1] if c else 0 : ends[c]]
         codes = labels.codes[nodes]
         if len(np.unique(codes[codes >= 0])) > 1:
-            found.append(Piece(Graph._trusted(W, nodes), codes))
+            found.append(LabelledGraph(Graph._trusted(W, nodes), codes))
     return found
 
 
 def choose_gamma(
-    parts: Sequence[Piece], n_classes: int, gammas: Sequence[float] = GAMMAS
+    parts: Sequence[LabelledGraph], n_classes: int, gammas: Sequence[float] = GAMMAS
 ) -> tuple[Candidate, ...]:
     """Judge every gamma of ZhouGC; empty if no piece has two classes."""
     if not parts:
         return ()
-    unseen = [zhou_unseen(part, n_classes, gammas) for part in parts]
+    unseen = [zhou_leave_one_out(part, n_classes, gammas) for part in parts]
     judged = []
     for k, gamma in enumerate(gammas):
         leads = [_leads(found[k], part) for found, part in zip(unseen, parts, strict=True)]
@@ -75,7 +80,7 @@ def choose_gamma(
 
 
 def choose_n_vectors(
-    parts: Sequence[Piece], n_classes: int, laplacian: str
+    parts: Sequence[LabelledGraph], n_classes: int, laplacian: str
 ) -> tuple[Candidate, ...]:
     """Judge numbers of eigenvectors from the number of classes up; empty if there is none to judge.
 
@@ -96,10 +101,10 @@ def choose_n_vectors(
     ]
     judged = []
     for p in np.unique(np.geomspace(n_classes, most, 9).round().astype(int)):
-        if determined(bases[main][:, :p]) is None:
+        if hat_matrix_factors(bases[main][:, :p]) is None:
             continue
         leads = [
-            _leads(belkin_unseen(basis[:, :p], Y), part)
+            _leads(belkin_leave_one_out(basis[:, :p], Y), part)
             for part, basis in zip(parts, bases, strict=True)
             for Y in [part.one_hot(n_classes)]
         ]
@@ -107,7 +112,7 @@ def choose_n_vectors(
     return _ranked(judged)
 
 
-def _leads(F: Array, part: Piece) -> Array:
+def _leads(F: Array, part: LabelledGraph) -> Array:
     """Return by how much, from -1 to 1, every label's own class leads the others."""
     rows, codes = np.arange(len(F)), part.codes[part.labelled]
     own, F = F[rows, codes], F.copy()

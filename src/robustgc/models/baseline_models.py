@@ -18,7 +18,7 @@ from robustgc.linalg.cg import (
 from robustgc.linalg.dense import solve_by_spectrum
 from robustgc.linalg.solution import Solution, check_tol, warn_if_inaccurate
 from robustgc.linalg.spectrum import tiny_modes
-from robustgc.models.dirichlet import PROBE, SIEGE, dirichlet
+from robustgc.models.dirichlet import PATIENT_STEPS, PROBE_STEPS, dirichlet
 from robustgc.models.paper import _label_columns
 
 _FAILURES = (MemoryError, RuntimeError, ValueError, np.linalg.LinAlgError)
@@ -126,7 +126,9 @@ def _by_products(graph: Graph, b: Array, tol: float) -> Solution | None:
     x, steps = np.zeros_like(b), 0
     for smooth in (False, True) if sparse else (False,):
         # Where only products are known there is nothing else; a matrix can be factorised.
-        limit = 300 if smooth else SIEGE if isinstance(graph._whole, Operator) else PROBE
+        limit = (
+            300 if smooth else PATIENT_STEPS if isinstance(graph._whole, Operator) else PROBE_STEPS
+        )
         try:
             cycle = multigrid.hierarchy(graph) if smooth else graph.P0
             x, n_iter = conjugate_gradients(

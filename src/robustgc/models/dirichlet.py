@@ -20,8 +20,8 @@ from robustgc.linalg.cg import conjugate_gradients, factorised, relative_residua
 from robustgc.linalg.solution import Apply, NotConvergedError, Solution
 from robustgc.models.elimination import harmonic_values
 
-PROBE = 150  # plain steps before multigrid is the better bet
-SIEGE = 5000  # plain steps where there is nothing else
+PROBE_STEPS = 150  # plain steps before multigrid is the better bet
+PATIENT_STEPS = 5000  # plain steps where there is nothing else
 _WRONG = 1e-4  # error in the known solution that is let pass
 _EPS = float(np.finfo(float).eps)
 
@@ -54,12 +54,12 @@ def dirichlet(graph: Graph, given: NDArray[np.bool_], values: Array, tol: float)
     o = graph._o[free]
     extreme = not (1e-100 < o.min() and o.max() < 1e100) and not isinstance(graph._A, Operator)
     unit = 2.0 ** np.round((np.log2(o.min()) + np.log2(o.max())) / 2) if extreme else 1.0
-    pull, hold = held[:, :-1] / unit, held[:, -1] / unit
+    boundary_sum, boundary_weight = held[:, :-1] / unit, held[:, -1] / unit
     A = _between(graph, free)
-    system = _System(A if unit == 1 else divided(A, unit), o / unit, hold, pull)
+    system = _System(A if unit == 1 else divided(A, unit), o / unit, boundary_weight, boundary_sum)
     if free.size <= SMALL:
         A = system.A.toarray() if sp.issparse(system.A) else np.asarray(system.A)
-        f[free] = harmonic_values(A, hold, pull)
+        f[free] = harmonic_values(A, boundary_weight, boundary_sum)
         return Solution(f, system.checked(f[free], tol, "elimination"))
     f[free], residual, n_iter = _iterated(system, tol)
     return Solution(f, residual, n_iter)
@@ -78,15 +78,15 @@ def _between(graph: Graph, free: NDArray[Any]) -> Weights:
 class _System:
     A: Weights  # among free nodes
     o: Array  # their degrees without self-loops
-    hold: Array
-    pull: Array
+    boundary_weight: Array
+    boundary_sum: Array
 
     def residual(self, f: Array) -> float:
         """Return the relative residual, less what rounding leaves in its products."""
         o, root = self.o[:, None], np.sqrt(self.o)[:, None]
-        r = np.abs(o * f - self.A @ f - self.pull)
-        rounding = 16 * _EPS * (o * np.abs(f) + self.A @ np.abs(f) + np.abs(self.pull))
-        return relative_residual(np.maximum(r - rounding, 0.0) / root, self.pull / root)
+        r = np.abs(o * f - self.A @ f - self.boundary_sum)
+        rounding = 16 * _EPS * (o * np.abs(f) + self.A @ np.abs(f) + np.abs(self.boundary_sum))
+        return relative_residual(np.maximum(r - rounding, 0.0) / root, self.boundary_sum / root)
 
     def checked(self, f: Array, tol: float, name: str) -> float:
         """Return the residual, or refuse it."""
@@ -107,13 +107,19 @@ def _iterated(system: _System, tol: float) -> tuple[Array, float, int]:
     def apply(x: Array) -> Array:
         return np.asarray(x - S(x))
 
-    b = np.column_stack([system.pull, system.hold]) / root
+    b = np.column_stack([system.boundary_sum, system.boundary_weight]) / root
     sizes = np.sqrt(np.einsum("ij,ij->j", b, b))
     x, steps, tried = np.zeros_like(b), 0, []
     for name, preconditioner, limit, sharper in _rungs(system, root):
         try:
             x, n_iter = conjugate_gradients(
-                apply, b, preconditioner(), _same, goal=sharper * tol * sizes, limit=limit, start=x
+                apply,
+                b,
+                preconditioner(),
+                _identity,
+                goal=sharper * tol * sizes,
+                limit=limit,
+                start=x,
             )
             steps += n_iter
             f = x / root
@@ -134,14 +140,14 @@ def _iterated(system: _System, tol: float) -> tuple[Array, float, int]:
 def _rungs(system: _System, root: Array) -> list[tuple[str, Callable[[], Apply], int, float]]:
     """Name methods in order: how to precondition, steps allowed, factor of the tolerance."""
     if isinstance(system.A, Operator):
-        return [("conjugate gradients", lambda: _same, SIEGE, 1.0)]
+        return [("conjugate gradients", lambda: _identity, PATIENT_STEPS, 1.0)]
     rungs: list[tuple[str, Callable[[], Apply], int, float]] = []
     if sp.issparse(system.A):
         rungs.append(
             ("multigrid", lambda: Hierarchy(cast(Graph, _Grounded(system, root))), 300, 1e-3)
         )
     rungs.append(("factorisation", lambda: factorised(_matrix(system, root)), 50, 1e-3))
-    return [("conjugate gradients", lambda: _same, PROBE, 1.0), *rungs]
+    return [("conjugate gradients", lambda: _identity, PROBE_STEPS, 1.0), *rungs]
 
 
 class _Grounded:
@@ -164,5 +170,5 @@ def _scaled(A: Weights, root: Array) -> Apply:
     return lambda x: np.asarray(A @ (x / root)) / root
 
 
-def _same(x: Array) -> Array:
+def _identity(x: Array) -> Array:
     return x

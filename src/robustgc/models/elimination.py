@@ -7,21 +7,22 @@ from robustgc.graph.weights import Array
 _BLOCK = 64  # nodes eliminated between two products of matrices
 
 
-def harmonic_values(A: Array, hold: Array, pull: Array) -> Array:
-    """Solve ``f_i = (sum_j A_ij f_j + pull_i) / (sum_j A_ij + hold_i)`` for every node i.
+def harmonic_values(A: Array, boundary_weight: Array, boundary_sum: Array) -> Array:
+    """Solve ``f_i = (A f + boundary_sum)_i / (A 1 + boundary_weight)_i`` for every node i.
 
     Nodes are taken out one by one and their weight is handed on to their neighbours. All of it
     adds, multiplies and divides numbers >= 0, and a degree is always summed afresh from the
-    weights, so the error is a few roundings beside ``max |pull / hold|`` for any weights, where
-    the factors of a matrix would lose a cluster that is held by weak edges only.
+    weights, so the error is a few roundings relative to
+    ``max |boundary_sum / boundary_weight|`` for any weights, where the factors of a matrix would
+    lose a cluster that is held by weak edges only.
 
     Parameters
     ----------
     A : ndarray, shape (n, n)
         Symmetric weights >= 0 between the free nodes; the diagonal counts as 0.
-    hold : ndarray, shape (n,)
+    boundary_weight : ndarray, shape (n,)
         Weight of each node's edges to the nodes whose values are given.
-    pull : ndarray, shape (n, columns)
+    boundary_sum : ndarray, shape (n, columns)
         The same edges, times the values given.
 
     Examples
@@ -35,7 +36,7 @@ def harmonic_values(A: Array, hold: Array, pull: Array) -> Array:
     array([ 0.3333, -0.3333])
     """
     A = A.copy()
-    given = np.column_stack([hold, pull])
+    given = np.column_stack([boundary_weight, boundary_sum])
     n, taken = len(A), []
     for end in range(n, 0, -_BLOCK):
         start = max(0, end - _BLOCK)
@@ -46,7 +47,7 @@ def harmonic_values(A: Array, hold: Array, pull: Array) -> Array:
         A[rest, rest] += reach @ to_rest
         given[rest] += reach @ to_given
         taken.append((block, inverse, to_rest, to_given[:, 1:]))
-    f = np.empty(pull.shape)
+    f = np.empty(boundary_sum.shape)
     for block, inverse, to_rest, pulled in reversed(taken):
         f[block] = inverse @ (to_rest @ f[: block.start] + pulled)
     return f

@@ -12,7 +12,7 @@ from robustgc.linalg.lifted import LiftedFilters, check_residual, find_modes
 from robustgc.linalg.solution import NotConvergedError, NotConvexError, Solution, check_positive
 
 
-def lifted(graph: Graph, Y: Array, *, n_modes: int, gamma: float, tol: float) -> Solution:
+def solve_lifted(graph: Graph, Y: Array, *, n_modes: int, gamma: float, tol: float) -> Solution:
     """Return the minimiser with the first modes lifted.
 
     Raises

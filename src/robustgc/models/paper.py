@@ -26,7 +26,7 @@ from robustgc.linalg.solution import (
     warn_if_inaccurate,
 )
 from robustgc.linalg.spectrum import eigenpairs
-from robustgc.models.lifted_model import lifted
+from robustgc.models.lifted_model import solve_lifted
 
 # ZhouGC's matrix is singular to working precision for a gamma below.
 NEAR_ROUNDING = 1e-6
@@ -82,7 +82,7 @@ def robust(
     """
     if n_modes != 1:
         Y, tol = _label_columns(graph, y), check_tol(tol)
-        found = lifted(graph, Y.reshape(graph.n, -1), n_modes=n_modes, gamma=gamma, tol=tol)
+        found = solve_lifted(graph, Y.reshape(graph.n, -1), n_modes=n_modes, gamma=gamma, tol=tol)
         return warn_if_inaccurate(
             Solution(found.f.reshape(Y.shape), found.residual, found.n_iter), tol
         )
@@ -149,7 +149,7 @@ def zhou_path(
     low = [gamma for gamma in gammas if gamma < 1]
     found = dict(zip(low, solve_by_spectrum(graph, Y, low, low), strict=True))
     return [
-        warn_if_inaccurate(found[g] if g < 1 else _propagated(graph, Y, g), tol) for g in gammas
+        warn_if_inaccurate(found[g] if g < 1 else _zhou_series(graph, Y, g), tol) for g in gammas
     ]
 
 
@@ -159,7 +159,7 @@ def _zhou(graph: Graph, Y: Array, gamma: float, tol: float) -> Solution:
             return solve_by_spectrum(graph, Y, [gamma], [gamma])[0]
         return _zhou_near_rounding(graph, Y, gamma, tol)
     if graph.n > SMALL and gamma >= 1:
-        return _propagated(graph, Y, gamma)
+        return _zhou_series(graph, Y, gamma)
     # Elimination without pivoting has no cancellation on this matrix (an M-matrix), so even
     # values far from all labels keep their sign; a spectral sum drowns them in rounding.
     if graph.n <= SMALL:
@@ -171,7 +171,7 @@ def _zhou(graph: Graph, Y: Array, gamma: float, tol: float) -> Solution:
     return Solution(gamma * rest.f, rest.residual, rest.n_iter)
 
 
-def _propagated(graph: Graph, Y: Array, gamma: float) -> Solution:
+def _zhou_series(graph: Graph, Y: Array, gamma: float) -> Solution:
     """Sum ``gamma / (1 + gamma) (S / (1 + gamma))^k y``, the series of ZhouGC for a large gamma.
 
     Every term is a sum of products of weights: values far from all labels come out with their
@@ -249,10 +249,10 @@ def condition_bound(graph: Graph, gamma: float, *, positive_semidefinite: bool =
     """
     limit = lambda_1(graph)
     gamma = check_gamma(gamma, limit)
-    return bound(limit, gamma, positive_semidefinite=positive_semidefinite)
+    return condition_number_bound(limit, gamma, positive_semidefinite=positive_semidefinite)
 
 
-def bound(limit: float, gamma: float, *, positive_semidefinite: bool) -> float:
+def condition_number_bound(limit: float, gamma: float, *, positive_semidefinite: bool) -> float:
     """Return `condition_bound` for a known lambda_1; with a gamma below 0, of ZhouGC's system."""
     least = limit if gamma > 0 else 0.0
     return ((1.0 if positive_semidefinite else 2.0) - gamma) / (least - gamma)

@@ -17,7 +17,9 @@ _CHANGE = 1e-4  # beside each value, where they may end before: enough to rank c
 _HELD = 2**24  # values held at a time: 128 MB
 
 
-def propagated(graph: Graph, nodes: NDArray[Any], Y: Array, gammas: Sequence[float]) -> list[Array]:
+def zhou_at_nodes(
+    graph: Graph, nodes: NDArray[Any], Y: Array, gammas: Sequence[float]
+) -> list[Array]:
     """Return the rows `nodes` of ``gamma (L_N + gamma I)^-1 B``, with B zero but for Y there.
 
     Gammas below 1 come from one Lanczos run for all, of which only these rows are kept: shifted
@@ -34,7 +36,7 @@ def propagated(graph: Graph, nodes: NDArray[Any], Y: Array, gammas: Sequence[flo
     """
     low = [gamma for gamma in gammas if gamma < 1]
     found = {gamma: np.empty(Y.shape) for gamma in gammas}
-    for part in _blocks(graph.n, len(nodes) * _limit(low), Y.shape[1]):
+    for part in _blocks(graph.n, len(nodes) * _max_steps(low), Y.shape[1]):
         B = np.zeros((graph.n, Y[:, part].shape[1]))
         B[nodes] = Y[:, part]
         for gamma, rows in zip(low, _lanczos(graph, B, nodes, low), strict=True):
@@ -50,14 +52,14 @@ def _blocks(n: int, kept: int, columns: int) -> Iterator[slice]:
         yield slice(start, start + step)
 
 
-def _limit(gammas: Sequence[float]) -> int:
+def _max_steps(gammas: Sequence[float]) -> int:
     """Return the steps after which conjugate gradients have converged on any graph."""
     return int(np.sqrt(2.0 / min(gammas)) / 2 * np.log(2.0 / _TOLERANCE)) + 10 if gammas else 1
 
 
 def _lanczos(graph: Graph, B: Array, nodes: NDArray[Any], gammas: Sequence[float]) -> list[Array]:
     """Run a recurrence for every column, in step, until the rows looked at change no more."""
-    L, limit = multigrid.operator(graph), _limit(gammas)
+    L, limit = multigrid.operator(graph), _max_steps(gammas)
     size = np.sqrt(np.einsum("ij,ij->j", B, B))
     q, before, beta = B / np.where(size > 0, size, 1.0), np.zeros_like(B), np.zeros(B.shape[1])
     rows, alphas, betas = [], [], []
@@ -73,12 +75,12 @@ def _lanczos(graph: Graph, B: Array, nodes: NDArray[Any], gammas: Sequence[float
         before, q = q, w / np.where(beta > 0, beta, np.inf)
         if step % 20 == 0 or step == limit:
             last, answer = answer, _evaluated(np.array(rows), alphas, betas, size, gammas)
-            if last and all(map(_settled, last, answer, [size > 0] * len(gammas))):
+            if last and all(map(_has_converged, last, answer, [size > 0] * len(gammas))):
                 break
     return answer
 
 
-def _settled(last: Array, now: Array, counted: NDArray[np.bool_]) -> bool:
+def _has_converged(last: Array, now: Array, counted: NDArray[np.bool_]) -> bool:
     """Whether every value has been reached, however far from its label, and has its digits."""
     still = (np.abs(now - last) <= _CHANGE * np.abs(now)) & (now != 0)
     return bool(still[:, counted].all())

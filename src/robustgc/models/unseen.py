@@ -11,7 +11,7 @@ from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.spectrum import full_spectrum
 from robustgc.models.paper import zhou
-from robustgc.models.resolvents import propagated
+from robustgc.models.resolvents import zhou_at_nodes
 
 FEW = 200  # labels up to which each is left out by itself on a graph of any size
 FOLDS = 10
@@ -20,7 +20,7 @@ _COLUMNS = 2**22  # values of unit columns that each label by itself may take
 
 
 @dataclass(frozen=True)
-class Piece:
+class LabelledGraph:
     """A connected graph with the class codes of its nodes, -1 for unlabelled."""
 
     graph: Graph
@@ -36,7 +36,7 @@ class Piece:
         return np.asarray(np.eye(n_classes)[self.codes[self.labelled]])
 
 
-def zhou_unseen(part: Piece, n_classes: int, gammas: Sequence[float]) -> list[Array]:
+def zhou_leave_one_out(part: LabelledGraph, n_classes: int, gammas: Sequence[float]) -> list[Array]:
     """Return ZhouGC's values at every label without it, a column per class, for every gamma.
 
     ``K = gamma (L_N + gamma I)^-1`` does not depend on the labels, so that leaving one out takes
@@ -46,20 +46,20 @@ def zhou_unseen(part: Piece, n_classes: int, gammas: Sequence[float]) -> list[Ar
     """
     graph, nodes, Y = part.graph, part.labelled, part.one_hot(n_classes)
     if graph.n <= SMALL:
-        return [_kept(_of_small(graph, nodes, Y, gamma), Y) for gamma in gammas]
+        return [_mark_empty_classes(_zhou_dense(graph, nodes, Y, gamma), Y) for gamma in gammas]
     few = len(nodes) <= FEW and graph.n * len(nodes) <= _COLUMNS
     if few or len(nodes) <= FOLDS * n_classes:
-        kernels = propagated(graph, nodes, np.eye(len(nodes)), gammas)
-        return [_kept(_off_diagonal(K) @ Y, Y) for K in kernels]
-    fold = deal(part.codes[nodes], FOLDS)
+        kernels = zhou_at_nodes(graph, nodes, np.eye(len(nodes)), gammas)
+        return [_mark_empty_classes(_off_diagonal(K) @ Y, Y) for K in kernels]
+    fold = stratified_folds(part.codes[nodes], FOLDS)
     others = ~np.eye(FOLDS, dtype=bool)[fold]
     by_fold = np.hstack([Y * (fold == k)[:, None] for k in range(FOLDS)])
-    found = propagated(graph, nodes, by_fold, gammas)
+    found = zhou_at_nodes(graph, nodes, by_fold, gammas)
     split = [F.reshape(len(nodes), FOLDS, n_classes) for F in found]
-    return [_kept(np.einsum("lk,lkc->lc", others, F), Y, fold) for F in split]
+    return [_mark_empty_classes(np.einsum("lk,lkc->lc", others, F), Y, fold) for F in split]
 
 
-def _of_small(graph: Graph, nodes: NDArray[Any], Y: Array, gamma: float) -> Array:
+def _zhou_dense(graph: Graph, nodes: NDArray[Any], Y: Array, gamma: float) -> Array:
     if len(nodes) <= FEW:
         units = np.zeros((graph.n, len(nodes)))
         units[nodes, np.arange(len(nodes))] = 1.0
@@ -75,7 +75,7 @@ def _off_diagonal(K: Array) -> Array:
     return K
 
 
-def belkin_unseen(basis: Array, Y: Array) -> Array:
+def belkin_leave_one_out(basis: Array, Y: Array) -> Array:
     """Return BelkinGC's values at every label without it; -inf where its class has none left.
 
     By the hat matrix, ``Y_i - r_i / (1 - h_ii)``; refitted where that is not determined.
@@ -87,18 +87,18 @@ def belkin_unseen(basis: Array, Y: Array) -> Array:
     Y : ndarray, shape (labels, K)
         One-hot rows.
     """
-    known = determined(basis)
+    known = hat_matrix_factors(basis)
     if known is not None:
         U, own = known
-        return _kept(Y - (Y - U @ (U.T @ Y)) / (1.0 - own)[:, None], Y)
+        return _mark_empty_classes(Y - (Y - U @ (U.T @ Y)) / (1.0 - own)[:, None], Y)
     F = np.zeros(Y.shape)
     for i in range(len(Y)):
         rest = np.arange(len(Y)) != i
         F[i] = basis[i] @ np.linalg.lstsq(basis[rest], Y[rest], rcond=None)[0]
-    return _kept(F, Y)
+    return _mark_empty_classes(F, Y)
 
 
-def determined(basis: Array) -> tuple[Array, Array] | None:
+def hat_matrix_factors(basis: Array) -> tuple[Array, Array] | None:
     """Return what spans the fits and the ``h_ii``; None where a label less leaves them open."""
     if basis.shape[0] <= basis.shape[1]:
         return None
@@ -109,7 +109,7 @@ def determined(basis: Array) -> tuple[Array, Array] | None:
     return U, own
 
 
-def deal(codes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+def stratified_folds(codes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """Deal the labels of every class evenly into folds; the same way every time."""
     rng = np.random.default_rng(_SEED)
     fold = np.empty(len(codes), dtype=np.int64)
@@ -119,7 +119,7 @@ def deal(codes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     return fold
 
 
-def _kept(F: Array, Y: Array, fold: NDArray[np.int64] | None = None) -> Array:
+def _mark_empty_classes(F: Array, Y: Array, fold: NDArray[np.int64] | None = None) -> Array:
     """Put -inf where a class has no label left once a label, or its fold, is out."""
     out = Y
     if fold is not None:
