@@ -9,7 +9,7 @@ import graphs
 import lifting
 import oracles
 from robustgc import PoissonGC, RobustGC
-from robustgc.choice.candidates import ETAS, RIDGES, Candidate, Spectrum
+from robustgc.choice.candidates import ETAS, RIDGES, Candidate, SpectralClarity
 from robustgc.choice.ensemble import weigh_candidates
 from robustgc.graph.graph import Graph
 from robustgc.linalg.ladder import SolverOptions
@@ -106,7 +106,7 @@ def test_modes_that_live_on_slivers_do_not_count():
     y[[3, 70]] = 0, 1
     problem = lifting.problem(Graph(sp.csr_array(wide)), y)
     modes = find_modes(problem.graph, 16, np.eye(122)[:, :1], SolverOptions())
-    spectrum = Spectrum.of(problem, modes)
+    spectrum = SpectralClarity.of(problem, modes)
     assert spectrum.reach[0] < 0.1
     assert 0.9 < spectrum.reach[1] < 1.1
     assert spectrum.clarity.argmax() == 1
@@ -251,7 +251,7 @@ def test_modes_that_all_live_on_slivers_are_silent():
     for W, truth in (with_whiskers(2903), lifting.blocks(2713, (60, 60), 0.3, 0.02)):
         problem = lifting.problem(Graph(W), lifting.some_labels(2711, truth, 4)[0])
         modes = find_modes(problem.graph, 16, np.eye(W.shape[0])[:, :1], SolverOptions())
-        found.append(Spectrum.of(problem, modes).silence)
+        found.append(SpectralClarity.of(problem, modes).localisation)
     assert found[0] > 0.5
     assert found[1] == 0.0
 

@@ -78,7 +78,7 @@ def wanted_modes(problem: Problem) -> int:
 
 
 @dataclass(frozen=True)
-class Spectrum:
+class SpectralClarity:
     """What the modes say of the clusters of a graph, before any label is seen.
 
     Attributes
@@ -87,16 +87,16 @@ class Spectrum:
         How many modes up to each live on more than a sliver of the graph.
     clarity : ndarray, shape (modes,)
         How clearly the graph falls into clusters behind each, from 0 to 1.
-    silence : float
+    localisation : float
         How far all of them live on slivers, from 0 to 1: then modes tell no classes apart.
     """
 
     reach: Array
     clarity: Array
-    silence: float
+    localisation: float
 
     @classmethod
-    def of(cls, problem: Problem, modes: Modes) -> "Spectrum":
+    def of(cls, problem: Problem, modes: Modes) -> "SpectralClarity":
         """Read the first modes.
 
         A mode counts in full from half of a class of the usual size on, ``min(1, 2 K spread)``: one
@@ -119,7 +119,9 @@ class Spectrum:
         )
 
 
-def kernels(problem: Problem, modes: Modes, spectrum: Spectrum) -> tuple[tuple[int, float], ...]:
+def kernels(
+    problem: Problem, modes: Modes, spectrum: SpectralClarity
+) -> tuple[tuple[int, float], ...]:
     """Return n_modes and eta of the kernels: some numbers of modes, those of clear gaps first."""
     K, eta, n_modes = problem.n_classes, problem.parameters.eta, problem.parameters.n_modes
     etas: Sequence[float] = ETAS if eta is None else (eta,)
@@ -140,16 +142,16 @@ def kernels(problem: Problem, modes: Modes, spectrum: Spectrum) -> tuple[tuple[i
 
 
 def all_candidates(
-    problem: Problem, pairs: Sequence[tuple[int, float]], spectrum: Spectrum
+    problem: Problem, pairs: Sequence[tuple[int, float]], spectrum: SpectralClarity
 ) -> tuple[Candidate, ...]:
     """Return all candidates with their prior, those that are read by class means first.
 
     The clarity of a gap goes to the filter that lifts the modes below it, with the largest eta:
     read by the nearest class mean (with two classes, by class means), unless there are enough modes
-    for more clusters than classes: then by regression. Silence speaks for the kernel that leans
-    least on the modes. The rest is shared: a third each for ZhouGC's kernel, lifted filters, and
-    regressions. Among these, filters have their parts in proportion to ``min(1, (K - 1) /
-    n_modes)``.
+    for more clusters than classes: then by regression. Localisation speaks for the kernel that
+    leans least on the modes. The rest is shared: a third each for ZhouGC's kernel, lifted
+    filters, and regressions. Among these, filters have their parts in proportion to
+    ``min(1, (K - 1) / n_modes)``.
     """
     K, nan = problem.n_classes, float("nan")
     if not problem.has_choice:
@@ -163,7 +165,7 @@ def all_candidates(
     many = np.array([regress and q and spectrum.reach[q - 1] > K - 0.5 for q, _ in pairs], bool)
     near = np.zeros(len(pairs))
     zhou = np.array([eta < 0 for _, eta in pairs])
-    near[0] = spectrum.silence * zhou.any()  # nothing is given
+    near[0] = spectrum.localisation * zhou.any()  # nothing is given
     rest = 1 - own.sum() - near.sum()
     families = 1 + regress + zhou.any()
     lifted = rest / families * simple / max(simple.sum(), 1e-300)

@@ -86,17 +86,17 @@ class _Scores:
         self,
         problem: Problem,
         candidates: Sequence[Candidate],
-        found: LabelValues,
+        label_values: LabelValues,
         judged: NDArray[np.bool_],
     ) -> None:
-        n, m, mass = len(candidates), len(problem.nodes), found.mass_without_i
+        n, m, mass = len(candidates), len(problem.nodes), label_values.mass_without_i
         self.values = np.empty((n, m, problem.n_classes))
         self.log_likelihood = np.empty((n, int(judged.sum())))
         self.size, self.tau, self.noise = np.empty((3, n))
         step = max(1, int(_CHUNK // max(mass.size, 1)))
         for part in (slice(k, k + step) for k in range(0, n, step)):
             S, self.size[part] = likelihood.standardise(
-                found.values[part], mass, found.floor[part], balanced=problem.balanced
+                label_values.values[part], mass, label_values.floor[part], balanced=problem.balanced
             )
             self.values[part] = S
             fitted = likelihood.fit_noise_model(S[:, judged], problem.codes[judged])

@@ -52,7 +52,7 @@ class ComponentFit:
 
     problem: Problem
     modes: Modes
-    spectrum: candidates.Spectrum
+    spectrum: candidates.SpectralClarity
     label_filters: LabelFilters
     ensemble: Ensemble
     label_weights: Array
@@ -169,10 +169,10 @@ def weigh(
     elif without_modes is None:
         Y, count = problem.columns(problem.sample_weight), candidates.wanted_modes(problem) + 1
         modes = find_modes(graph, count, Y[:, 1:] - Y[:, :1], options, exact=exact)
-        spectrum = candidates.Spectrum.of(problem, modes)
+        spectrum = candidates.SpectralClarity.of(problem, modes)
     else:
         modes, tol = without_modes.modes, max(tol, TOL)
-        spectrum = candidates.Spectrum.of(problem, modes)
+        spectrum = candidates.SpectralClarity.of(problem, modes)
     with threads.single_blas:
         if known is not None:
             pairs, filters = tuple(known.pairs), known.filters

@@ -103,9 +103,9 @@ class LabelFilters:
         # Off the modes: the label columns that came first, the answers to them, the diagonal.
         self._first: tuple[Array, Array, Array] | None = None
         self._earlier = earlier if earlier is not None and earlier._first is not None else None
-        nobody = np.array([], dtype=np.int64)
+        no_nodes = np.array([], dtype=np.int64)
         self._near: _NearRows = (
-            _NearRows(len(self.etas), nobody, nodes) if earlier is None else earlier._near
+            _NearRows(len(self.etas), no_nodes, nodes) if earlier is None else earlier._near
         )
         work = 0.0 if filters.complete else m * (self._graph.entries + 8.0 * self._graph.n)
         few = m <= _PROBES[0] or (m <= _MOST_LABELS and work <= _WORK)
@@ -172,14 +172,14 @@ class LabelFilters:
         kept = self._near
         if new := len(labels := np.setdiff1d(self.nodes, kept.labels)):
             # Kernels are symmetric: rows at new labels are columns of these.
-            rows = self._off_modes(labels, np.eye(new), kept.of, near=True)
+            rows = self._kernel_off_modes(labels, np.eye(new), kept.of, near=True)
             kept.add(labels, rows, axis=2)
         if new := len(doubted := np.setdiff1d(of, kept.of)):
-            columns = self._off_modes(doubted, np.eye(new), kept.labels, near=True)
+            columns = self._kernel_off_modes(doubted, np.eye(new), kept.labels, near=True)
             kept.add(doubted, columns.transpose(0, 2, 1), axis=1)
         return kept.at(of, self.nodes)
 
-    def _off_modes(
+    def _kernel_off_modes(
         self, nodes: NDArray[Any], columns: Array, at: NDArray[Any], *, near: bool = False
     ) -> Array:
         """Return the part off the modes of columns over some nodes, at other nodes."""
@@ -197,7 +197,7 @@ class LabelFilters:
         else:
             found = np.stack([(here * w) @ there.T for w in self.mode_weights])
         if not self.filters.complete:
-            found += self._off_modes(nodes, np.eye(len(nodes)), at)
+            found += self._kernel_off_modes(nodes, np.eye(len(nodes)), at)
         return found
 
     def _changed(self, before: NDArray[Any], kernel: Array) -> Array:
@@ -224,7 +224,7 @@ class LabelFilters:
         probes = np.zeros((m, count))
         # As many of either sign in a column: what all labels have in common cancels.
         probes[np.arange(m), order % count] = 1.0 - 2.0 * (order // count % 2)
-        products = self._off_modes(self.nodes, np.hstack([Y, probes]), self.nodes)
+        products = self._kernel_off_modes(self.nodes, np.hstack([Y, probes]), self.nodes)
         return Y, products[:, :, :K], np.einsum("kic,ic->ki", products[:, :, K:], probes)
 
     def _updated(self, Y: Array, earlier: "LabelFilters") -> tuple[Array, Array, Array]:
@@ -240,7 +240,7 @@ class LabelFilters:
         was, here = np.searchsorted(nodes, earlier.nodes), np.searchsorted(nodes, self.nodes)
         before[was], now[here] = old, Y
         changed = np.flatnonzero((before != now).any(axis=1))
-        columns = self._off_modes(nodes[changed], np.eye(len(changed)), nodes)
+        columns = self._kernel_off_modes(nodes[changed], np.eye(len(changed)), nodes)
         answers = np.zeros((len(self.etas), *before.shape))
         diagonal = np.zeros((len(self.etas), len(nodes)))
         answers[:, changed] = np.einsum("kic,ij->kcj", columns, before)
