@@ -18,7 +18,7 @@ from robustgc.models.parameters import Parameters
 from robustgc.mpi.fit import fit_codes
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.reading import read_share
-from robustgc.mpi.spread_graph import SpreadGraph
+from robustgc.mpi.spread_graph import DistributedGraph
 from robustgc.mpi.world import world
 from robustgc.transduction.labels import encode
 
@@ -50,7 +50,7 @@ def main(folder: Path, labels: Path, kind: str, repeats: int) -> None:
         "exchange": int(halo.nbytes - halo.W.nbytes),
         "ghosts": len(halo.ghosts),
         "peak": int(_peak() - before),
-        "product": _product(SpreadGraph(read_share(folder, comm).share)),
+        "product": _product(DistributedGraph(read_share(folder, comm).share)),
     }
     every = comm.gather(mine)
     if comm.rank == 0:
@@ -79,7 +79,7 @@ def _product(graph: Any) -> dict[str, float]:
     u = np.ones((graph.rows, 1), dtype=np.float32)
     out = np.empty_like(u)
     times = []
-    for work in (lambda: L.multiply(u, out), lambda: graph.halo.extended(u)):
+    for work in (lambda: L.multiply(u, out), lambda: graph.halo.with_halo(u)):
         work()
         graph.comm.Barrier()
         start = time.perf_counter()

@@ -14,7 +14,7 @@ comm = world()
 spreading.EDGES = 50  # so that edges go in several rounds
 
 
-read_piece, edges_read = edge_parts.Piece.read, []
+read_piece, edges_read = edge_parts.FilePart.read, []
 
 
 def counting(piece, columns, dialect=None):
@@ -23,7 +23,7 @@ def counting(piece, columns, dialect=None):
     return edges
 
 
-edge_parts.Piece.read = counting
+edge_parts.FilePart.read = counting
 
 
 def found(path, options):

@@ -10,7 +10,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 import numpy as np
-from robustgc.mpi.checkpoint import Keep
+from robustgc.mpi.checkpoint import Checkpoint
 from robustgc.mpi.world import world
 
 comm, folder = world(), Path(sys.argv[1])
@@ -28,13 +28,13 @@ def made(name, keep):
 def own(name):
     return folder / f"{name}-{comm.rank:05}.rank.npz"
 
-first = Keep(folder, comm, "one")
+first = Checkpoint(folder, comm, "one")
 assert made("a", first) and made("b", first)
-assert first.found == () and first.notes == ()
+assert first.reused == () and first.notes == ()
 
-second = Keep(folder, comm, "one")
+second = Checkpoint(folder, comm, "one")
 assert not made("a", second) and not made("b", second) and made("c", second)
-assert second.found == ("a", "b") and second.notes == ()
+assert second.reused == ("a", "b") and second.notes == ()
 
 if comm.rank == 1:  # one bit of a value
     content = bytearray(own("a").read_bytes())
@@ -44,20 +44,20 @@ if comm.rank == 1:  # one bit of a value
     own("b").write_bytes(own("b").read_bytes()[:200])
     own("c").unlink()
 comm.Barrier()
-third = Keep(folder, comm, "one")
+third = Checkpoint(folder, comm, "one")
 assert made("a", third) and made("b", third) and made("c", third)
-assert third.found == () and len(third.notes) == 2, third.notes
+assert third.reused == () and len(third.notes) == 2, third.notes
 assert all("damaged" in note and "done again" in note for note in third.notes), third.notes
 assert comm.allgather(third.notes) == [third.notes] * comm.size
 
-other = Keep(folder, comm, "two")
-assert made("a", other) and other.found == ()
+other = Checkpoint(folder, comm, "two")
+assert made("a", other) and other.reused == ()
 assert len(other.notes) == 1 and "other input, options or ranks" in other.notes[0]
 
 alone = comm.Split(comm.rank)
-fewer = Keep(folder, alone, "one")
+fewer = Checkpoint(folder, alone, "one")
 if comm.rank == 0:
-    assert made("b", fewer) and fewer.found == ()
+    assert made("b", fewer) and fewer.reused == ()
 comm.Barrier()
 
 if comm.rank == 0:
@@ -77,7 +77,7 @@ blocked = folder.with_name("blocked")
 if comm.rank == 0:
     blocked.touch()
 comm.Barrier()
-beside = Keep(blocked, comm, "one")
+beside = Checkpoint(blocked, comm, "one")
 assert made("a", beside)
 assert len(beside.notes) == 1 and "goes on without" in beside.notes[0], beside.notes
 """

@@ -124,7 +124,7 @@ from robustgc.graph.csr import CSR
 from robustgc.io.graph_files import read_graph
 from robustgc.io.label_files import LabelTable, attached, read_labels
 from robustgc.io.named import NamedGraph
-from robustgc.mpi.reading import SpreadInput, read_share, route_labels
+from robustgc.mpi.reading import DistributedInput, read_share, route_labels
 from robustgc.mpi.given import from_weights
 from robustgc.mpi.world import world
 
@@ -160,7 +160,7 @@ def compare(table, found, graph, **options):
 
 ring = CSR(np.arange(13) * 2, np.sort(
     np.stack([(np.arange(12) - 1) % 12, (np.arange(12) + 1) % 12], 1)).ravel())
-counted = SpreadInput(from_weights(ring, comm), None, ())
+counted = DistributedInput(from_weights(ring, comm), None, ())
 graphs = [
     (counted, NamedGraph(ring, np.arange(12))),
     (read_share(folder / "numbers", comm), read_graph(folder / "numbers.csv")),

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from robustgc.mpi import launching
-from robustgc.mpi.failures import died
+from robustgc.mpi.failures import explain_exit
 from robustgc.mpi.world import MissingMPIError
 
 OPENMPI = "mpiexec noticed that process rank 1 with PID 77 on node vm exited on signal 9 (Killed)."
@@ -30,7 +30,7 @@ MPICH_ABORT = "Abort(1) on node 1: application called MPI_Abort(MPI_COMM_WORLD, 
     ],
 )
 def test_what_happened_to_the_ranks(said, code, found):
-    assert re.match(found, died(said, code))
+    assert re.match(found, explain_exit(said, code))
 
 
 def test_there_is_no_mpiexec(monkeypatch, tmp_path):

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from robustgc.io.errors import InputError
-from robustgc.mpi.edge_parts import Piece, own_pieces
+from robustgc.mpi.edge_parts import FilePart, own_file_parts
 
 NOTHING = {"source": None, "target": None, "weight": None}
 ONE_RANK = SimpleNamespace(size=1, rank=0)
@@ -19,9 +19,9 @@ def test_a_matrix_in_text_is_no_list_of_edges(tmp_path):
     path = tmp_path / "matrix.csv"
     path.write_text("".join(",".join(map(str, row)) + "\n" for row in CYCLE), encoding="utf-8")
     with pytest.raises(InputError, match=WHERE):
-        Piece(path).read(NOTHING)
+        FilePart(path).read(NOTHING)
     columns = NOTHING | {"source": "column 1", "target": "column 2"}
-    assert len(Piece(path).read(columns).ends[0]) == 4
+    assert len(FilePart(path).read(columns).ends[0]) == 4
 
 
 @pytest.mark.parametrize("groups", [None, (1,)])
@@ -29,17 +29,17 @@ def test_a_matrix_in_parquet_is_no_list_of_edges(tmp_path, groups):
     path = tmp_path / "matrix.parquet"
     pq.write_table(pa.table({f"n{k}": row for k, row in enumerate(CYCLE)}), path, row_group_size=2)
     with pytest.raises(InputError, match=WHERE):
-        Piece(path, groups).read(NOTHING)
-    assert len(Piece(path, groups).read(NOTHING | {"source": "n0", "target": "n1"}).ends[0]) > 0
+        FilePart(path, groups).read(NOTHING)
+    assert len(FilePart(path, groups).read(NOTHING | {"source": "n0", "target": "n1"}).ends[0]) > 0
 
 
 def test_the_header_of_the_only_file_is_no_edge(tmp_path):
     path = tmp_path / "edges.csv"
     ring = [f"{'abcdefgh'[k]};{'abcdefgh'[(k + 1) % 8]}" for k in range(8)]
     path.write_text("\n".join(["Von;Nach", *ring]) + "\n", encoding="utf-8")
-    (piece,), _ = own_pieces(ONE_RANK, [path])
+    (piece,), _ = own_file_parts(ONE_RANK, [path])
     edges = piece.read(NOTHING)
     assert len(edges.ends[0]) == 8
     assert "line 1 is read as a header: Von, Nach" in edges.notes[0]
-    (piece, _), _ = own_pieces(ONE_RANK, [path, path])
+    (piece, _), _ = own_file_parts(ONE_RANK, [path, path])
     assert len(piece.read(NOTHING).ends[0]) == 9  # other files might have the node "Von"

@@ -10,9 +10,9 @@ from scipy.sparse.csgraph import connected_components
 
 from robustgc import Graph
 from robustgc.mpi.halo import Halo
-from robustgc.mpi.pieces import extracted, find_pieces
+from robustgc.mpi.pieces import extract_component, find_components
 from robustgc.mpi.share import Share
-from robustgc.mpi.spread_graph import SpreadGraph
+from robustgc.mpi.spread_graph import DistributedGraph
 from robustgc.mpi.world import world
 
 comm = world()
@@ -41,7 +41,7 @@ for seed in range(5, 29):
     data = None if (W.data == 1).all() else own.data
     share = Share(comm, int(first), n, own.indptr, own.indices, data)
     halo = Halo(share)
-    found = find_pieces(share, halo, halo.W.sum(axis=1))
+    found = find_components(share, halo, halo.W.sum(axis=1))
     number, size = (np.concatenate(comm.allgather(x)) for x in (found.number, found.size))
     count, known = connected_components(W, directed=False)
     order = np.argsort(np.argsort(np.unique(known, return_index=True)[1]))
@@ -50,11 +50,11 @@ for seed in range(5, 29):
     np.testing.assert_array_equal(size, np.bincount(number)[number])
     largest = int(np.bincount(number).argmax())
     nodes = np.flatnonzero(number == largest)
-    part, rows = extracted(share, halo, found.number == largest)
+    part, rows = extract_component(share, halo, found.number == largest)
     np.testing.assert_array_equal(np.concatenate(comm.allgather(rows + first)), nodes)
     if len(nodes) < 2:
         continue
-    graph, one = SpreadGraph(part), Graph(W[nodes][:, nodes])
+    graph, one = DistributedGraph(part), Graph(W[nodes][:, nodes])
     X = rng.standard_normal((len(nodes), 3))
     here = slice(graph.first, graph.first + graph.rows)
     for mine, theirs in ((graph.L_N(X[here]), one.L_N(X)), (graph.P0(X[here]), one.P0(X))):

@@ -29,7 +29,7 @@ for seed in range(3259, 3259 + 80):
     # Edges come to their rows in the order of ranks and rounds: only sums may round otherwise.
     names, places = np.unique(ends[:, mine], return_inverse=True)
     sources, targets = places.reshape(2, -1)
-    edges = spreading.Ends(sources, targets, None if weights is None else weights[mine])
+    edges = spreading.EdgeEnds(sources, targets, None if weights is None else weights[mine])
     nodes = number_names(comm, names, edges.counts(len(names)))
     known, numbered = np.unique(ends, return_inverse=True)
     args = (*numbered.reshape(2, -1), weights, len(known))

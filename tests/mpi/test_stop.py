@@ -9,8 +9,8 @@ from ranks import environment
 # Like PETSc: code that is not Python's, and keeps the interpreter's lock.
 BUSY = """
 import ctypes, sys
-from robustgc.mpi.stop import Stage
-stage = Stage(3, "It stays.", spoken={spoken})
+from robustgc.mpi.stop import StopMessage
+stage = StopMessage(3, "It stays.", prints={spoken})
 stage.watch("reading")
 stage.now("fitting käse")
 print("ready", flush=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from robustgc.mpi import checkpoint
 from robustgc.cli import main
 
-plain = checkpoint.Keep.__call__
+plain = checkpoint.Checkpoint.__call__
 
 def dying(self, name, make):
     found = plain(self, name, make)
@@ -22,7 +22,7 @@ def dying(self, name, make):
         os.kill(os.getpid(), signal.SIGKILL)
     return found
 
-checkpoint.Keep.__call__ = dying
+checkpoint.Checkpoint.__call__ = dying
 main()
 """
 # One rank has an error that the others know nothing of; they wait for it.
@@ -34,7 +34,7 @@ def failing(*_):
     raise {error}
 
 if world.world().rank == 1:
-    checkpoint.Keep.__init__ = failing
+    checkpoint.Checkpoint.__init__ = failing
 main()
 """
 

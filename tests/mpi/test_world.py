@@ -20,7 +20,7 @@ def tell(value):
 
 def attempt(failures):
     try:
-        with world.together(comm):
+        with world.collective_errors(comm):
             if comm.rank in failures:
                 raise failures[comm.rank]
     except Exception as error:

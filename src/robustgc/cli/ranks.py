@@ -48,7 +48,7 @@ class Ranks:
 def on_ranks(quiet: bool) -> Iterator[Ranks]:
     """Give the ranks; what goes wrong is told once and ends all of them with an exit code."""
     from robustgc.graph.resources import rank_by_mpiexec
-    from robustgc.mpi.stop import Ending
+    from robustgc.mpi.stop import FailureBarrier
     from robustgc.mpi.world import MissingMPIError, world
 
     launched = rank_by_mpiexec()
@@ -59,7 +59,7 @@ def on_ranks(quiet: bool) -> Iterator[Ranks]:
             raise typer.Exit(WRONG_INPUT) from None
         stop(str(error))
     _check_size(comm, launched)
-    ending, ranks = Ending(comm), Ranks(comm, quiet)
+    ending, ranks = FailureBarrier(comm), Ranks(comm, quiet)
     try:
         machines = len(set(comm.allgather(socket.gethostname())))
         if launched is None:
@@ -71,7 +71,7 @@ def on_ranks(quiet: bool) -> Iterator[Ranks]:
         raise
     except (Exception, KeyboardInterrupt) as error:
         text, code = described(error) or (f"{type(error).__name__}: {error}", 1)
-        everywhere = ending.everywhere()
+        everywhere = ending.all_ranks_arrive()
         if described(error) is None and (ranks.first or not everywhere):
             traceback.print_exc()
         if not everywhere:

@@ -85,19 +85,19 @@ def _classified(ranks: Ranks, asked: ModelQuestion, output: Path, merge: bool) -
     from robustgc.cli.classify import check_apart, inputs
     from robustgc.mpi.merging import check_mergeable
     from robustgc.mpi.merging import merge as merged
-    from robustgc.mpi.stop import Stage
-    from robustgc.mpi.world import together
+    from robustgc.mpi.stop import StopMessage
+    from robustgc.mpi.world import collective_errors
     from robustgc.mpi.writing import check_folder, schema, write_parts
 
     comm, folder = ranks.comm, Path(f"{output}.parts") if merge else output
     checkpoint = Path(f"{output}.checkpoint")
-    with together(comm):
+    with collective_errors(comm):
         if ranks.first:  # all ranks see the same folders
             check_apart(inputs(asked), [output, folder, checkpoint])
             if merge:
                 check_mergeable(output)
             check_folder(folder)
-    stage = Stage(
+    stage = StopMessage(
         comm.rank,
         f"Finished parts in {folder} and the checkpoint {checkpoint} stay; the same command "
         "goes on from there.",
@@ -120,10 +120,10 @@ def _fitted(
     from robustgc.io.label_files import read_labels
     from robustgc.linalg.ladder import SolverOptions
     from robustgc.models.parameters import Parameters
-    from robustgc.mpi.checkpoint import Keep, fingerprint
+    from robustgc.mpi.checkpoint import Checkpoint, fingerprint
     from robustgc.mpi.fit import fit
     from robustgc.mpi.reading import read_share, route_labels
-    from robustgc.mpi.world import together
+    from robustgc.mpi.world import collective_errors
 
     assert asked.edges is not None
     comm, start = ranks.comm, time.perf_counter()
@@ -131,7 +131,7 @@ def _fitted(
     dialect = asked.dialect()
     known = read_share(asked.edges, comm, **columns, symmetrise=asked.symmetrise, dialect=dialect)
     stage.now(f"reading {asked.labels}")
-    with together(comm):
+    with collective_errors(comm):
         table = read_labels(
             Path(asked.labels or ""),
             node=asked.node_column,
@@ -146,10 +146,10 @@ def _fitted(
     for note in (*known.notes, *notes):
         ranks.say(f"note: {note}")
     parameters, options = Parameters(asked.eta, asked.n_modes, False), SolverOptions()
-    with together(comm):
+    with collective_errors(comm):
         settings = (columns, dialect, asked.symmetrise, parameters, options)
         mark = fingerprint(asked.edges, nodes, values, *settings) if ranks.first else ""
-    keep = Keep(checkpoint, comm, comm.bcast(mark))
+    keep = Checkpoint(checkpoint, comm, comm.bcast(mark))
     reading = time.perf_counter() - start
     stage.now("fitting")
     fitted = fit(known.share, nodes, values, parameters=parameters, options=options, keep=keep)
@@ -157,12 +157,12 @@ def _fitted(
     found = summary(fitted, parameters)
     for note in keep.notes:
         ranks.say(f"note: {note}")
-    if keep.found:
-        ranks.say(f"taken over from {checkpoint}: {', '.join(keep.found)}")
+    if keep.reused:
+        ranks.say(f"taken over from {checkpoint}: {', '.join(keep.reused)}")
     fitting = time.perf_counter() - start - reading
     found |= {
         "notes": [*known.notes, *notes, *keep.notes],
-        "taken_over": list(keep.found),
+        "taken_over": list(keep.reused),
         "seconds": {"reading": round(reading, 3), "fit": round(fitting, 3)},
     }
     return fitted, known.names, found, keep

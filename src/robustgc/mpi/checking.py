@@ -9,7 +9,7 @@ from robustgc.graph.csr import PARTS
 from robustgc.graph.structure import check_rows
 from robustgc.graph.weights import CSR_FAULTS, NOT_SYMMETRIC
 from robustgc.mpi.share import Share
-from robustgc.mpi.world import together
+from robustgc.mpi.world import collective_errors
 
 
 def check_share(share: Share) -> None:
@@ -19,7 +19,7 @@ def check_share(share: Share) -> None:
     to the last bit, which a hash of all entries tells. Every rank calls this.
     """
     comm = share.comm
-    with together(comm):
+    with collective_errors(comm):
         _check_arrays(share)
     starts = comm.allgather((share.first, share.rows, share.n, share.data is None))
     _check_layout(starts)

@@ -19,7 +19,7 @@ Arrays = dict[str, NDArray[Any]]
 _ABOUT = "about_"  # beside the arrays of a file: whose they are
 
 
-class Keep:
+class Checkpoint:
     """Results by name, a file of each for every rank, in a folder that all ranks see.
 
     Parameters
@@ -33,13 +33,13 @@ class Keep:
 
     def __init__(self, folder: Path, comm: Any, fingerprint: str) -> None:
         self.folder, self._comm, self._fingerprint = folder, comm, fingerprint
-        self._found: list[str] = []
+        self._reused: list[str] = []
         self._notes: list[str] = []
 
     @property
-    def found(self) -> tuple[str, ...]:
+    def reused(self) -> tuple[str, ...]:
         """Names of the results that were taken over from an earlier run."""
-        return tuple(self._found)
+        return tuple(self._reused)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ class Keep:
         self._note([note] if note else [])
         if all(self._comm.allgather(kept is not None)):
             assert kept is not None
-            self._found.append(name)
+            self._reused.append(name)
             return kept
         made = make()
         self._note(self._write(name, made))

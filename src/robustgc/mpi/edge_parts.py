@@ -12,13 +12,13 @@ from robustgc.io import edge_tables, tables
 from robustgc.io.dialect import Dialect
 from robustgc.io.edge_tables import Edges
 from robustgc.io.opening import SQUEEZED, InputError, NoRowsError, kind, opened
-from robustgc.mpi.spreading import Ends
-from robustgc.mpi.world import together
+from robustgc.mpi.spreading import EdgeEnds
+from robustgc.mpi.world import collective_errors
 
 SQUEEZING = 4  # bytes of text that are one byte of a packed file, about
 
 
-class Piece(NamedTuple):
+class FilePart(NamedTuple):
     """What one rank reads: a file, or some row groups of a Parquet file.
 
     `alone` says that no other file has edges of the graph.
@@ -73,15 +73,15 @@ class Piece(NamedTuple):
         edge_tables.refuse_matrix(table, str(self.path), **columns)
 
 
-def own_pieces(comm: Any, files: Sequence[Path]) -> tuple[list[Piece], tuple[str, ...]]:
+def own_file_parts(comm: Any, files: Sequence[Path]) -> tuple[list[FilePart], tuple[str, ...]]:
     """Return what this rank reads, and what the user should know of it.
 
     Every rank gets as many files; where there are fewer than ranks, Parquet files are shared by
     their row groups.
     """
-    every = [Piece(path, alone=len(files) == 1) for path in files]
+    every = [FilePart(path, alone=len(files) == 1) for path in files]
     if len(every) < comm.size:
-        with together(comm):
+        with collective_errors(comm):
             every = list(_split(every) if comm.rank == 0 else ())
         every = comm.bcast(every)
     notes: tuple[str, ...] = ()
@@ -93,7 +93,7 @@ def own_pieces(comm: Any, files: Sequence[Path]) -> tuple[list[Piece], tuple[str
     return every[comm.rank :: comm.size], notes
 
 
-def _split(pieces: Iterable[Piece]) -> Iterable[Piece]:
+def _split(pieces: Iterable[FilePart]) -> Iterable[FilePart]:
     for piece in pieces:
         if piece.path.suffix.lower() not in tables.PARQUET:  # text, or packed once more
             yield piece
@@ -102,15 +102,15 @@ def _split(pieces: Iterable[Piece]) -> Iterable[Piece]:
         yield from (piece._replace(groups=(k,)) for k in range(count)) if count > 1 else (piece,)
 
 
-class Part(NamedTuple):
+class NamedEdges(NamedTuple):
     """The edges of a rank, their names (of the same kind on all ranks), and what was noticed."""
 
-    edges: Ends
+    edges: EdgeEnds
     names: Any
     notes: tuple[str, ...]
 
 
-def joined(comm: Any, found: list[Edges | None], where: str) -> Part:
+def joined(comm: Any, found: list[Edges | None], where: str) -> NamedEdges:
     """Put the edges of a rank's pieces together, after asking the other ranks what they have."""
     some = [edges for edges in found if edges is not None]
     with_weights = next((str(edges.where) for edges in some if edges.weights is not None), "")
@@ -130,11 +130,11 @@ def joined(comm: Any, found: list[Edges | None], where: str) -> Part:
     if empty := sum(rank[4] for rank in every):
         said.append(f"{empty} file{'s' * (empty > 1)} without rows")
     as_text = any(rank[2] for rank in every)
-    with together(comm):
+    with collective_errors(comm):
         names, places = _names([_numbers(edges.names) for edges in some], as_text)
         kind = np.int32 if len(names) < 2**31 else np.int64
         edges = _ends(some, [place.astype(kind) for place in places], bool(weighted))
-        return Part(edges, names, tuple(said))
+        return NamedEdges(edges, names, tuple(said))
 
 
 def _numbers(names: Any) -> Any:
@@ -162,7 +162,7 @@ def _names(every: list[Any], as_text: bool) -> tuple[Any, list[NDArray[Any]]]:
     return coded.chunk(0).dictionary, [np.asarray(chunk.indices) for chunk in coded.chunks]
 
 
-def _ends(some: list[Edges], places: list[NDArray[Any]], weighted: bool) -> Ends:
+def _ends(some: list[Edges], places: list[NDArray[Any]], weighted: bool) -> EdgeEnds:
     """Return the edges of several tables together, by the places of their nodes."""
     columns: list[NDArray[Any]] = []
     for end in (0, 1):
@@ -171,4 +171,4 @@ def _ends(some: list[Edges], places: list[NDArray[Any]], weighted: bool) -> Ends
         columns.append(np.concatenate([np.empty(0, dtype=np.int32), *parts]))
     weights = [edges.weights for edges in some if edges.weights is not None]
     every = np.concatenate([np.empty(0), *weights]) if weighted else None
-    return Ends(columns[0], columns[1], every)
+    return EdgeEnds(columns[0], columns[1], every)

@@ -19,7 +19,7 @@ _KINDS: dict[str, type[Exception]] = {
     )
 }  # fmt: skip
 # What OpenMPI and MPICH say, the most telling first.
-_SAID = {
+_MPI_MESSAGES = {
     r"process rank (?P<rank>\d+) .*exited on signal (?P<signal>\d+)": (
         "rank {rank} was ended by {how}"
     ),
@@ -50,10 +50,10 @@ def raise_errors(folder: Path) -> None:
         raise _KINDS[about["kind"]](about["text"])
 
 
-def died(said: str, code: int) -> str:
+def explain_exit(output: str, code: int) -> str:
     """Say what happened to the ranks, by what mpiexec said of it and its exit code."""
-    for pattern, text in _SAID.items():
-        if found := re.search(pattern, said):
+    for pattern, text in _MPI_MESSAGES.items():
+        if found := re.search(pattern, output):
             words = found.groupdict()
             return text.format(**words, how=_named(int(words.get("signal", 0))))
     if code < 0:

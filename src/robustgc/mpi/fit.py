@@ -21,11 +21,16 @@ from robustgc.linalg.ladder import Attempt, SolverOptions
 from robustgc.linalg.lifted import MEDIUM
 from robustgc.linalg.solution import NotConvergedError
 from robustgc.models.parameters import Parameters
-from robustgc.mpi.pieces import Pieces, extracted, find_pieces, separated
+from robustgc.mpi.pieces import (
+    RankComponents,
+    extract_component,
+    find_components,
+    without_faint_links,
+)
 from robustgc.mpi.share import Share
-from robustgc.mpi.small import answer_apart
-from robustgc.mpi.spread_graph import Arrays, Keeper, SpreadGraph, made
-from robustgc.mpi.world import library, slepc, together, total
+from robustgc.mpi.small import answer_on_single_ranks
+from robustgc.mpi.spread_graph import Arrays, CheckpointCall, DistributedGraph, no_checkpoint
+from robustgc.mpi.world import collective_errors, library, slepc, sum_over_ranks
 from robustgc.transduction.answer import (
     DECIDED,
     ISOLATED,
@@ -69,7 +74,9 @@ class Fitted:
         f = self.answer.f
         known, comm = f[np.isfinite(f)], self.share.comm
         largest = comm.allreduce(float(np.abs(known).max(initial=0.0)), library().MAX) or 1.0
-        squares, count = total(comm, np.array([np.sum((known / largest) ** 2), known.size]))
+        squares, count = sum_over_ranks(
+            comm, np.array([np.sum((known / largest) ** 2), known.size])
+        )
         return float(largest * (np.sqrt(squares / max(count, 1)) or 1.0))
 
 
@@ -81,7 +88,7 @@ def fit(
     sizes: Array | None = None,
     parameters: Parameters,
     options: SolverOptions,
-    keep: Keeper = made,
+    keep: CheckpointCall = no_checkpoint,
 ) -> Fitted:
     """Answer for all nodes; called by all ranks together.
 
@@ -98,7 +105,7 @@ def fit(
     parameters : Parameters
     options : SolverOptions
     keep : callable
-        As in `SpreadGraph`.
+        As in `DistributedGraph`.
     """
     order = np.argsort(nodes, kind="stable")
     given = encode(np.asarray(values, dtype=object), n_nodes=len(nodes), unlabeled="")
@@ -114,7 +121,7 @@ def fit_codes(
     sizes: Array,
     parameters: Parameters,
     options: SolverOptions,
-    keep: Keeper = made,
+    keep: CheckpointCall = no_checkpoint,
     psd: bool = False,
 ) -> Fitted:
     """Answer from labels whose nodes ascend; `given` has a code for each of them."""
@@ -131,17 +138,17 @@ class _Fit:
         sizes: Array,
         parameters: Parameters,
         options: SolverOptions,
-        keep: Keeper,
+        keep: CheckpointCall,
         psd: bool,
     ) -> None:
         self.nodes, self.given, self.sizes = nodes, given, sizes
         self.options, self.keep, self.psd = options, keep, psd
-        whole = SpreadGraph(share)
-        self.pieces: Pieces = find_pieces(share, whole.halo, whole.d)
-        share, faint = separated(share, whole.halo, self.pieces)
+        whole = DistributedGraph(share)
+        self.pieces: RankComponents = find_components(share, whole.halo, whole.d)
+        share, faint = without_faint_links(share, whole.halo, self.pieces)
         if faint:
-            whole = SpreadGraph(share)
-            with together(share.comm):  # a warning may be an error, then it is that of all
+            whole = DistributedGraph(share)
+            with collective_errors(share.comm):  # a warning may be an error, then it is that of all
                 if share.comm.rank == 0:
                     warn_of_faint_links(faint, self.pieces.count)
         self.share, self.whole, self.halo = share, whole, whole.halo
@@ -214,20 +221,20 @@ class _Fit:
         if codes.min(initial=0) < 0:
             self.reasons[rows] = np.where(codes >= 0, self.reasons[rows], TIE)
 
-    def _graph(self, c: int) -> tuple[SpreadGraph, Any, NDArray[Any]]:
+    def _graph(self, c: int) -> tuple[DistributedGraph, Any, NDArray[Any]]:
         """Return a component as a graph, its own rows, and the places of its labels in it."""
         chosen = self.of_labels == c
         if self.pieces.count == 1:
             self.whole.keep = self._named(c)
             return self.whole, slice(None), self.nodes
         mine = self.pieces.number == c
-        share, rows = extracted(self.share, self.halo, mine)
+        share, rows = extract_component(self.share, self.halo, mine)
         place = np.full(self.share.rows, -1, dtype=np.int64)
         place[rows] = np.arange(share.first, share.first + len(rows))
         places = self.whole.at(place, self.nodes[chosen])
-        return SpreadGraph(share, self._named(c)), rows, places
+        return DistributedGraph(share, self._named(c)), rows, places
 
-    def _named(self, c: int) -> Keeper:
+    def _named(self, c: int) -> CheckpointCall:
         keep = self.keep
 
         def kept(name: str, make: Callable[[], Arrays]) -> Arrays:
@@ -239,7 +246,7 @@ class _Fit:
         """Answer some components by one rank each."""
         if not chosen:
             return
-        apart = answer_apart(self, chosen, tried)
+        apart = answer_on_single_ranks(self, chosen, tried)
         self.certificates |= apart.certificates
         self.apart += apart.issues
         self._write(apart.rows, apart.f, apart.codes)

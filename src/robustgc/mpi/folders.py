@@ -14,7 +14,7 @@ from robustgc.io.opening import InputError
 from robustgc.mpi import memory
 from robustgc.mpi.files import Listing, unchanged
 from robustgc.mpi.share import Share
-from robustgc.mpi.world import together
+from robustgc.mpi.world import collective_errors
 
 
 def read_folder(path: Path, comm: Any, seen: Listing) -> tuple[Share, NDArray[Any] | None]:
@@ -22,12 +22,12 @@ def read_folder(path: Path, comm: Any, seen: Listing) -> tuple[Share, NDArray[An
 
     The names are one list in JSON: every rank reads all of it, and keeps those of its rows.
     """
-    with together(comm), unchanged(path, seen):
+    with collective_errors(comm), unchanged(path, seen):
         graph = _opened(path)
     n = graph.shape[0]
     need = memory.need_per_rank(n, graph.nnz, graph.data is not None, comm.size)
     memory.check(comm, f"{path} ({n} nodes, {graph.nnz} entries)", need)
-    with together(comm), unchanged(path, seen):
+    with collective_errors(comm), unchanged(path, seen):
         cuts = threads.even_entries(graph.indptr, comm.size)
         first, last = (int(cut) for cut in cuts[comm.rank : comm.rank + 2])
         share = _own(comm, graph, first, last)

@@ -11,7 +11,7 @@ from robustgc.graph.weights import Operator
 from robustgc.mpi.checking import check_share, without_ones
 from robustgc.mpi.files import check_equal
 from robustgc.mpi.share import Share
-from robustgc.mpi.world import together
+from robustgc.mpi.world import collective_errors
 
 
 def from_weights(W: Any, comm: Any) -> Share:
@@ -31,7 +31,7 @@ def from_weights(W: Any, comm: Any) -> Share:
     rows = W if isinstance(W, CSR) else CSR.from_scipy(sp.csr_array(W))
     text = f"{rows.shape[0]} nodes and {rows.nnz} entries"
     check_equal(comm, text, text, "The weights are", "Give the same weights to all ranks.")
-    with together(comm):
+    with collective_errors(comm):
         cuts = threads.even_entries(rows.indptr, comm.size)
         first, last = (int(cut) for cut in cuts[comm.rank : comm.rank + 2])
         indptr = np.asarray(rows.indptr[first : last + 1], dtype=np.int64)
@@ -59,7 +59,7 @@ def from_petsc(mat: Any) -> Share:
             f"The weight matrix has shape {shape}; it must be square, one row and one column per "
             "node."
         )
-    with together(comm):
+    with collective_errors(comm):
         indptr, indices, data = (np.array(part) for part in mat.getValuesCSR())
         if data.dtype.kind != "f":
             raise TypeError(f"The matrix has dtype {data.dtype}; build PETSc with real scalars.")

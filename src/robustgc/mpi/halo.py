@@ -48,7 +48,7 @@ class Halo:
         """Bytes of the rows and of what is kept for the exchange."""
         return int(self.W.nbytes + self.ghosts.nbytes + self._send.nbytes)
 
-    def extended(self, X: NDArray[Any]) -> NDArray[Any]:
+    def with_halo(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return node values (rows, columns) with those of other ranks below; kept for reuse."""
         columns = X.shape[1]
         key = (columns, X.dtype.char)
@@ -66,7 +66,7 @@ class Halo:
 
     def values(self, x: NDArray[Any]) -> NDArray[Any]:
         """Return a value for every column of the rows: own nodes, then those of others."""
-        return self.extended(x[:, None])[:, 0].copy()
+        return self.with_halo(x[:, None])[:, 0].copy()
 
 
 def _renumbered(share: Share) -> tuple[CSR, NDArray[Any]]:

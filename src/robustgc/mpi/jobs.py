@@ -18,7 +18,7 @@ from robustgc.graph.weights import Array, Weights
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
 from robustgc.mpi.fit import Fitted
-from robustgc.mpi.world import together
+from robustgc.mpi.world import collective_errors
 from robustgc.storage.values import array, encoded
 from robustgc.transduction.answer import Transduction
 from robustgc.transduction.labels import Labels
@@ -90,7 +90,7 @@ def write_answers(folder: Path, fitted: Fitted) -> None:
         "components": np.asarray(answer.number, dtype=np.int64),
         "degrees": answer.d,
     }
-    with together(comm):
+    with collective_errors(comm):
         if comm.rank == 0:
             for name, values in rows.items():
                 whole = (fitted.share.n, *values.shape[1:])
@@ -99,10 +99,10 @@ def write_answers(folder: Path, fitted: Fitted) -> None:
             small = {**constant_arrays(constants, columns), **issue_arrays(issues)}
             for name, values in small.items():
                 np.save(folder / f"{name}.npy", values, allow_pickle=False)
-    with together(comm):
+    with collective_errors(comm):
         for name, values in rows.items():
             _put(folder / f"{name}.npy", values, fitted.share.first)
-    with together(comm):
+    with collective_errors(comm):
         if comm.rank == 0:  # last: without it nothing is read
             about = {
                 "reasons": texts,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from robustgc.graph import threads
 from robustgc.graph.resources import rank_by_mpiexec
-from robustgc.mpi.failures import died, raise_errors
+from robustgc.mpi.failures import explain_exit, raise_errors
 from robustgc.mpi.world import MissingMPIError
 
 _LAST = 200  # lines that are kept to find out what happened
@@ -59,9 +59,9 @@ def run_ranks(n_ranks: int, job: Path) -> None:
     raise_errors(job)
     if code != 0:
         raise RuntimeError(
-            f"The work on {n_ranks} ranks was not finished: {died(''.join(said), code)}. Nothing "
-            "was kept. What the ranks said is on standard error; where memory ran out, use a "
-            "machine with more of it, or several under mpiexec."
+            f"The work on {n_ranks} ranks was not finished: {explain_exit(''.join(said), code)}. "
+            "Nothing was kept. What the ranks said is on standard error; where memory ran out, use "
+            "a machine with more of it, or several under mpiexec."
         )
 
 

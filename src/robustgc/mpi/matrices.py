@@ -11,19 +11,19 @@ from robustgc.linalg.solution import NotConvergedError
 from robustgc.mpi.world import library, petsc
 
 if TYPE_CHECKING:
-    from robustgc.mpi.spread_graph import SpreadGraph
+    from robustgc.mpi.spread_graph import DistributedGraph
 
 _LITTLE = 1e-8  # added to L_N beside its largest eigenvalue: nearly the pseudo-inverse off v0
 
 
-def vector(graph: "SpreadGraph", x: Array) -> Any:
+def vector(graph: "DistributedGraph", x: Array) -> Any:
     """Return node values as a vector."""
     found = petsc().Vec().createMPI((graph.rows, graph.n), comm=graph.comm)
     found.array[:] = x
     return found
 
 
-class Product:
+class ShellOperator:
     """A symmetric operator as PETSc calls it: by its products."""
 
     def __init__(self, apply: Callable[[Array], Array]) -> None:
@@ -38,16 +38,16 @@ class Product:
         y.array[:] = self._apply(x.array_r)
 
 
-def by_products(graph: "SpreadGraph", apply: Callable[[Array], Array]) -> Any:
+def shell_matrix(graph: "DistributedGraph", apply: Callable[[Array], Array]) -> Any:
     """Return an operator on node values as a matrix."""
     size = ((graph.rows, graph.n), (graph.rows, graph.n))
-    found = petsc().Mat().createPython(size, Product(apply), comm=graph.comm)
+    found = petsc().Mat().createPython(size, ShellOperator(apply), comm=graph.comm)
     found.setOption(petsc().Mat.Option.SYMMETRIC, True)
     found.setUp()
     return found
 
 
-def laplacian_matrix(graph: "SpreadGraph", shift: float) -> Any:
+def laplacian_matrix(graph: "DistributedGraph", shift: float) -> Any:
     """Return ``L_N + shift I`` with its entries; v0 is told to be nearly its null vector."""
     W, rows, first = graph.halo.W, graph.rows, graph.first
     _check_count(graph, W.nnz + rows)
@@ -76,7 +76,7 @@ def laplacian_matrix(graph: "SpreadGraph", shift: float) -> Any:
     return found
 
 
-def _check_count(graph: "SpreadGraph", entries: int) -> None:
+def _check_count(graph: "DistributedGraph", entries: int) -> None:
     most = np.iinfo(petsc().IntType).max
     largest = graph.comm.allreduce(max(int(entries), graph.n), library().MAX)
     if largest > most:
@@ -87,7 +87,7 @@ def _check_count(graph: "SpreadGraph", entries: int) -> None:
 
 
 @per_graph
-def cycle(graph: "SpreadGraph") -> Any:
+def gamg_cycle(graph: "DistributedGraph") -> Any:
     """Return a multigrid cycle, nearly the pseudo-inverse of ``L_N``, set up once."""
     pc = petsc().PC().create(comm=graph.comm)
     matrix = laplacian_matrix(graph, 2 * _LITTLE)
@@ -98,11 +98,11 @@ def cycle(graph: "SpreadGraph") -> Any:
     return pc
 
 
-class Cycle:
+class MultigridPreconditioner:
     """That cycle as the preconditioner of something else."""
 
-    def __init__(self, graph: "SpreadGraph") -> None:
-        self._cycle = cycle(graph)
+    def __init__(self, graph: "DistributedGraph") -> None:
+        self._cycle = gamg_cycle(graph)
 
     def apply(self, pc: Any, x: Any, y: Any) -> None:
         """Store the cycle's answer to x in y."""

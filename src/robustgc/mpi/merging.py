@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from robustgc.io.opening import InputError, replacing
 from robustgc.io.tables import PARQUET
 from robustgc.io.writing import SHEET, check_table
-from robustgc.mpi.world import together
+from robustgc.mpi.world import collective_errors
 from robustgc.mpi.writing import MANIFEST, writer
 
 
@@ -38,7 +38,7 @@ def merge(folder: Path, target: Path, columns: Any, comm: Any) -> None:
     columns : Arrow schema
     comm : communicator
     """
-    with together(comm):
+    with collective_errors(comm):
         if comm.rank == 0:
             about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
             files = [folder / part["file"] for part in about["parts"]]

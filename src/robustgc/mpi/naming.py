@@ -8,13 +8,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from robustgc.graph import threads
-from robustgc.mpi.routing import swap
-from robustgc.mpi.text import Text, swap_text
-from robustgc.mpi.world import together
+from robustgc.mpi.routing import all_to_all
+from robustgc.mpi.text import Text, all_to_all_text
+from robustgc.mpi.world import collective_errors
 
 
 @dataclass(frozen=True, eq=False)
-class Numbered:
+class NodeNumbers:
     """The nodes that a rank has asked for, and its own.
 
     Attributes
@@ -38,7 +38,7 @@ class Numbered:
     first: NDArray[np.int64]
 
 
-def number_names(comm: Any, names: Any, counts: NDArray[np.int64]) -> Numbered:
+def number_names(comm: Any, names: Any, counts: NDArray[np.int64]) -> NodeNumbers:
     """Give a number to every name of all ranks.
 
     Parameters
@@ -50,22 +50,22 @@ def number_names(comm: Any, names: Any, counts: NDArray[np.int64]) -> Numbered:
         Something that is added up by name.
     """
     numbers = isinstance(names, np.ndarray)
-    with together(comm):
+    with collective_errors(comm):
         owner = _owners(names, comm.size) if numbers else Text.of(names).owners(comm.size)
         order = np.argsort(owner, kind="stable")
         going = np.bincount(owner, minlength=comm.size).astype(np.int64)
         sorted_names = names[order] if numbers else names.take(order)
-    got, coming = (swap if numbers else swap_text)(comm, sorted_names, going)
-    counted, _ = swap(comm, counts[order], going)
-    with together(comm):
+    got, coming = (all_to_all if numbers else all_to_all_text)(comm, sorted_names, going)
+    counted, _ = all_to_all(comm, counts[order], going)
+    with collective_errors(comm):
         own, place = np.unique(got, return_inverse=True) if numbers else _unique(got)
         # In double precision: exact up to 2^53.
         total = np.bincount(place, weights=counted, minlength=len(own)).astype(np.int64)
     first = np.concatenate([[0], np.cumsum(comm.allgather(len(own)))]).astype(np.int64)
-    answers, _ = swap(comm, place.astype(np.int64) + first[comm.rank], coming)
+    answers, _ = all_to_all(comm, place.astype(np.int64) + first[comm.rank], coming)
     number = np.empty(len(owner), dtype=np.int64)
     number[order] = answers
-    return Numbered(number, owner, own, total, first)
+    return NodeNumbers(number, owner, own, total, first)
 
 
 def _owners(names: NDArray[np.int64], size: int) -> NDArray[np.int32]:

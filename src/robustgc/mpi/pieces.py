@@ -15,7 +15,7 @@ from robustgc.mpi.world import library
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
+class RankComponents:
     """The component of every own node.
 
     Attributes
@@ -31,7 +31,7 @@ class Pieces:
     size: NDArray[np.int64]
 
 
-def find_pieces(share: Share, halo: Halo, d: Array) -> Pieces:
+def find_components(share: Share, halo: Halo, d: Array) -> RankComponents:
     """Find the components: within ranks first, then across, the smallest node giving its number.
 
     Every round a component tells the one that has its number of a smaller one beside it, and all
@@ -59,7 +59,7 @@ def find_pieces(share: Share, halo: Halo, d: Array) -> Pieces:
     return _numbered(share, bounds, label[local])
 
 
-def _numbered(share: Share, bounds: NDArray[Any], label: NDArray[np.int64]) -> Pieces:
+def _numbered(share: Share, bounds: NDArray[Any], label: NDArray[np.int64]) -> RankComponents:
     comm, first = share.comm, share.first
     names, local, counts = np.unique(label, return_inverse=True, return_counts=True)
     told, some, _ = send(comm, owners(bounds, names), names, counts.astype(np.int64))
@@ -68,14 +68,14 @@ def _numbered(share: Share, bounds: NDArray[Any], label: NDArray[np.int64]) -> P
     roots = size > 0
     here = comm.allgather(int(roots.sum()))
     number = np.cumsum(roots) - 1 + sum(here[: comm.rank])
-    return Pieces(
+    return RankComponents(
         sum(here),
         fetch(comm, bounds, number, names)[local],
         fetch(comm, bounds, size, names)[local],
     )
 
 
-def separated(share: Share, halo: Halo, pieces: Pieces) -> tuple[Share, int]:
+def without_faint_links(share: Share, halo: Halo, pieces: RankComponents) -> tuple[Share, int]:
     """Return the rows without links between components, and how many there were on all ranks.
 
     As `weights.separated`: a weight too small to join two nodes may be most of the lesser one's
@@ -96,13 +96,15 @@ def separated(share: Share, halo: Halo, pieces: Pieces) -> tuple[Share, int]:
     return Share(comm, share.first, share.n, kept.indptr, columns[order], data), faint
 
 
-def extracted(share: Share, halo: Halo, mine: NDArray[np.bool_]) -> tuple[Share, NDArray[np.int64]]:
+def extract_component(
+    share: Share, halo: Halo, mine: NDArray[np.bool_]
+) -> tuple[Share, NDArray[np.int64]]:
     """Return one component by itself, its nodes numbered anew; and the own rows that are in it.
 
     Parameters
     ----------
     share, halo
-        Rows that `separated` has passed.
+        Rows that `without_faint_links` has passed.
     mine : ndarray of bool, shape (rows,)
         Whether own nodes are in it.
     """

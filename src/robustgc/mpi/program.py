@@ -17,7 +17,7 @@ from robustgc.models.parameters import Parameters
 from robustgc.mpi.files import check_equal
 from robustgc.mpi.fit import Fitted, fit_codes
 from robustgc.mpi.given import from_petsc, from_weights
-from robustgc.mpi.world import together, world
+from robustgc.mpi.world import collective_errors, world
 from robustgc.transduction.labels import encode, unlabelled
 from robustgc.transduction.priors import relative_sizes, with_shares
 
@@ -33,7 +33,7 @@ ALONE = (
 
 def meet(error: Exception | None = None) -> None:
     """Wait for all ranks; if one comes with an error, all of them raise it."""
-    with together(world()):
+    with collective_errors(world()):
         if error is not None:
             raise error
 
@@ -75,10 +75,10 @@ def answer_own(
     """
     share = from_petsc(matrix)
     comm = share.comm
-    with together(comm):
+    with collective_errors(comm):
         mine = _pairs(y, share.first, share.rows, unlabeled)
         sizes = _sizes(sample_weight, mine, share.first, share.rows)
-    nodes, values, weight = _settled(comm.allgather((*mine, sizes)), share.n)
+    nodes, values, weight = _merged_labels(comm.allgather((*mine, sizes)), share.n)
     given = encode(values, n_nodes=len(nodes), unlabeled=unlabeled)
     keep = (weight > 0) & (given.codes >= 0)  # a mapping may have None in it
     given = replace(given, codes=given.codes[keep])
@@ -120,7 +120,7 @@ def _sizes(
     return np.asarray(found)
 
 
-def _settled(told: list[Any], n: int) -> tuple[NDArray[np.int64], NDArray[np.object_], Array]:
+def _merged_labels(told: list[Any], n: int) -> tuple[NDArray[np.int64], NDArray[np.object_], Array]:
     """Put the labels of all ranks together; a node has one."""
     nodes = np.concatenate([part[0] for part in told]).astype(np.int64)
     values = np.empty(len(nodes), dtype=object)

@@ -20,11 +20,11 @@ from robustgc.mpi.folders import read_folder
 from robustgc.mpi.naming import number_names
 from robustgc.mpi.share import Share
 from robustgc.mpi.spreading import share_of
-from robustgc.mpi.world import together
+from robustgc.mpi.world import collective_errors
 
 
 @dataclass(frozen=True, eq=False)
-class SpreadInput:
+class DistributedInput:
     """A rank's share of a graph, and what its nodes are called.
 
     Attributes
@@ -51,7 +51,7 @@ def read_share(
     weight: str | None = None,
     symmetrise: str | None = None,
     dialect: Dialect | None = None,
-) -> SpreadInput:
+) -> DistributedInput:
     """Read a rank's share of a graph; every rank calls this, with the same arguments.
 
     Parameters
@@ -73,7 +73,7 @@ def read_share(
     if seen.graph:
         share, names = read_folder(path, comm, seen)
         check_share(share)
-        return SpreadInput(without_ones(share), names, ())
+        return DistributedInput(without_ones(share), names, ())
     columns = {"source": source, "target": target, "weight": weight}
     return _edges(path, comm, seen, columns, dialect, way)
 
@@ -85,21 +85,21 @@ def _edges(
     columns: dict[str, str | None],
     dialect: Dialect | None,
     way: int,
-) -> SpreadInput:
-    with together(comm):
+) -> DistributedInput:
+    with collective_errors(comm):
         found, notes = _edge_files(path, seen)
-    pieces, few = edge_parts.own_pieces(comm, found)
-    with together(comm), files.unchanged(path, seen):
+    pieces, few = edge_parts.own_file_parts(comm, found)
+    with collective_errors(comm), files.unchanged(path, seen):
         rows = sum(piece.rows() for piece in pieces)
     entries = 2 * int(comm.allreduce(rows))
     holding = rows * memory.PER_EDGE
     need = memory.need_per_rank(0, entries, False, comm.size) + holding
     memory.check(comm, f"{path} (about {entries // 2} edges)", need)
-    with together(comm), files.unchanged(path, seen):
+    with collective_errors(comm), files.unchanged(path, seen):
         read = [piece.read(columns, dialect) for piece in pieces]
     part = edge_parts.joined(comm, read, str(path))
     del read  # memory: it is all in `part`
-    with together(comm):
+    with collective_errors(comm):
         counts = part.edges.counts(len(part.names))
     nodes = number_names(comm, part.names, counts)
     del counts
@@ -109,7 +109,7 @@ def _edges(
     memory.check(comm, f"{path} ({n} nodes, {entries} entries)", need)
     share, counted = share_of(comm, part.edges, nodes, way, str(path))
     check_share(share)
-    return SpreadInput(share, nodes.names, (*noticed(counted), *part.notes, *notes, *few))
+    return DistributedInput(share, nodes.names, (*noticed(counted), *part.notes, *notes, *few))
 
 
 def _edge_files(path: Path, seen: files.Listing) -> tuple[list[Path], tuple[str, ...]]:
@@ -140,7 +140,11 @@ def _edge_files(path: Path, seen: files.Listing) -> tuple[list[Path], tuple[str,
 
 
 def route_labels(
-    table: LabelTable, found: SpreadInput, *, ignore_unknown: bool = False, unlabelled: Any = None
+    table: LabelTable,
+    found: DistributedInput,
+    *,
+    ignore_unknown: bool = False,
+    unlabelled: Any = None,
 ) -> tuple[NDArray[np.int64], list[Any], tuple[str, ...]]:
     """Find the labelled nodes, whichever ranks have them.
 
@@ -148,7 +152,7 @@ def route_labels(
     ----------
     table : LabelTable
         The same on every rank.
-    found : SpreadInput
+    found : DistributedInput
     ignore_unknown : bool
         Leave labels out whose node is not in the graph.
     unlabelled : iterable of str, str or None
@@ -168,7 +172,7 @@ def route_labels(
     text = repr((nodes, list(table.labels)))
     files.check_equal(comm, text, short, f"{table.where}: the labels are", files.SHARED)
     names = found.names
-    with together(comm):
+    with collective_errors(comm):
         own = np.arange(first, first + found.share.rows) if names is None else names
         place = positions(table.nodes, own)
     check_header(table, lambda name: comm.allreduce(int(positions([name], own)[0] >= 0)) > 0)

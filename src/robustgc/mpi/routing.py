@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.mpi.world import together
+from robustgc.mpi.world import collective_errors
 
 
 def send(comm: Any, ranks: NDArray[Any], *arrays: NDArray[Any]) -> list[NDArray[Any]]:
@@ -26,7 +26,7 @@ def send(comm: Any, ranks: NDArray[Any], *arrays: NDArray[Any]) -> list[NDArray[
     return [*found, counts]
 
 
-def swap(
+def all_to_all(
     comm: Any, items: NDArray[Any], counts: NDArray[np.int64]
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Send items, those for rank 0 first; return what came, and how much from each rank.
@@ -41,7 +41,7 @@ def swap(
     """
     coming = np.empty(comm.size, dtype=np.int64)
     comm.Alltoall(np.ascontiguousarray(counts, dtype=np.int64), coming)
-    with together(comm):
+    with collective_errors(comm):
         got = np.empty(int(coming.sum()), dtype=items.dtype)
     exchange(comm, items, counts, got, coming)
     return got, coming

@@ -6,11 +6,11 @@ import numpy as np
 
 from robustgc.graph.weights import Array
 from robustgc.linalg.solution import NotConvergedError, Watch
-from robustgc.mpi.matrices import Cycle, by_products, vector
+from robustgc.mpi.matrices import MultigridPreconditioner, shell_matrix, vector
 from robustgc.mpi.world import petsc, slepc
 
 if TYPE_CHECKING:
-    from robustgc.mpi.spread_graph import SpreadGraph
+    from robustgc.mpi.spread_graph import DistributedGraph
 
 _STEPS = 200  # of the preconditioned solvers
 _RESTARTS = 30  # of Krylov-Schur: a probe, not a siege
@@ -19,7 +19,9 @@ _LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
 Pairs = tuple[Array, Array, float, int]
 
 
-def preconditioned(graph: "SpreadGraph", pair_tol: float, count: int, watch: Watch) -> Pairs:
+def preconditioned_pairs(
+    graph: "DistributedGraph", pair_tol: float, count: int, watch: Watch
+) -> Pairs:
     """Return the first pairs where Krylov spaces stall: values, vectors, residual, steps.
 
     LOBPCG with multigrid, then generalised Davidson: the first fails at times.
@@ -40,18 +42,18 @@ def preconditioned(graph: "SpreadGraph", pair_tol: float, count: int, watch: Wat
     raise NotConvergedError("; ".join(tried))
 
 
-def packed(values: Array, V: Array, residual: float, steps: int) -> dict[str, Array]:
+def pairs_to_arrays(values: Array, V: Array, residual: float, steps: int) -> dict[str, Array]:
     """Return pairs as arrays, for a file."""
     return {"values": values, "vectors": V, "about": np.array([residual, steps])}
 
 
-def unpacked(arrays: dict[str, Array]) -> Pairs:
+def pairs_from_arrays(arrays: dict[str, Array]) -> Pairs:
     """Return the pairs of such arrays."""
     residual, steps = arrays["about"].tolist()
     return arrays["values"], arrays["vectors"], residual, int(steps)
 
 
-def krylov_schur(graph: "SpreadGraph", pair_tol: float, count: int, watch: Watch) -> Pairs:
+def krylov_schur(graph: "DistributedGraph", pair_tol: float, count: int, watch: Watch) -> Pairs:
     """Return the same by Krylov-Schur, where it does not stall.
 
     One start vector shows one direction of a repeated eigenvalue: more are looked for off what was
@@ -73,10 +75,10 @@ def krylov_schur(graph: "SpreadGraph", pair_tol: float, count: int, watch: Watch
 
 
 def _run(
-    graph: "SpreadGraph", kind: str, pair_tol: float, count: int, off: Array, watch: Watch
+    graph: "DistributedGraph", kind: str, pair_tol: float, count: int, off: Array, watch: Watch
 ) -> Pairs:
     eps = slepc().EPS().create(comm=graph.comm)
-    eps.setOperators(by_products(graph, graph.operator("float64")))
+    eps.setOperators(shell_matrix(graph, graph.operator("float64")))
     eps.setProblemType(slepc().EPS.ProblemType.HEP)
     eps.setWhichEigenpairs(slepc().EPS.Which.SMALLEST_REAL)
     eps.setDeflationSpace([vector(graph, column) for column in off.T])
@@ -92,7 +94,7 @@ def _run(
         transform.getKSP().setType("preonly")
         pc = transform.getKSP().getPC()
         pc.setType("python")  # the one cycle for eigenpairs and systems: set up once
-        pc.setPythonContext(Cycle(graph))
+        pc.setPythonContext(MultigridPreconditioner(graph))
     if kind == "lobpcg":
         eps.setLOBPCGBlockSize(count + 1)  # the last of a block converges late
 
@@ -115,7 +117,9 @@ def _run(
     return _checked(graph, values, V, pair_tol, steps)
 
 
-def _checked(graph: "SpreadGraph", values: Array, V: Array, pair_tol: float, steps: int) -> Pairs:
+def _checked(
+    graph: "DistributedGraph", values: Array, V: Array, pair_tol: float, steps: int
+) -> Pairs:
     """Measure the pairs on the matrix itself."""
     order = np.argsort(values, kind="stable")
     values, V = values[order], graph.P0(V[:, order])

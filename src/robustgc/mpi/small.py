@@ -14,7 +14,7 @@ from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.ladder import Attempt
 from robustgc.mpi.routing import owners, send
-from robustgc.mpi.world import together
+from robustgc.mpi.world import collective_errors
 from robustgc.transduction.answer import ROUNDING, Certificate, answered
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Apart:
+class SingleRankAnswers:
     """Answers of own rows, certificates of all, and the issues of those answered here."""
 
     rows: NDArray[np.int64]
@@ -32,7 +32,9 @@ class Apart:
     issues: list[Callable[[], ComponentIssues]]
 
 
-def answer_apart(fit: "_Fit", chosen: list[int], tried: Attempt | None) -> Apart:
+def answer_on_single_ranks(
+    fit: "_Fit", chosen: list[int], tried: Attempt | None
+) -> SingleRankAnswers:
     """Answer components, the k-th by rank k, k + ranks and so on.
 
     Parameters
@@ -46,7 +48,7 @@ def answer_apart(fit: "_Fit", chosen: list[int], tried: Attempt | None) -> Apart
     certificates: dict[int, Certificate] = {}
     issues: list[Callable[[], ComponentIssues]] = []
     pieces = _gathered(fit, np.array(chosen))
-    with together(comm):
+    with collective_errors(comm):
         for c, nodes, graph in pieces:
             component, f, codes = _answered(fit, c, nodes, graph)
             history = (*([tried] if tried else []), *component.certificate.history)
@@ -60,7 +62,7 @@ def answer_apart(fit: "_Fit", chosen: list[int], tried: Attempt | None) -> Apart
     nodes, f, codes, _ = send(comm, home, nodes, f, codes)
     for others in comm.allgather(certificates):
         certificates |= others
-    return Apart(nodes - fit.share.first, f, codes, certificates, issues)
+    return SingleRankAnswers(nodes - fit.share.first, f, codes, certificates, issues)
 
 
 def _issues(fit: "_Fit", component: Component) -> Callable[[], ComponentIssues]:

@@ -15,19 +15,19 @@ from robustgc.linalg.solution import NotConvergedError, Solution, Watch, ignore_
 from robustgc.mpi import slepc, systems
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.share import Share
-from robustgc.mpi.spread_laplacian import SpreadLaplacian
-from robustgc.mpi.world import available, library, total
+from robustgc.mpi.spread_laplacian import DistributedLaplacian
+from robustgc.mpi.world import available, library, sum_over_ranks
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
-Keeper: TypeAlias = Callable[[str, Callable[[], Arrays]], Arrays]
+CheckpointCall: TypeAlias = Callable[[str, Callable[[], Arrays]], Arrays]
 
 
-def made(name: str, make: Callable[[], Arrays]) -> Arrays:
+def no_checkpoint(name: str, make: Callable[[], Arrays]) -> Arrays:
     """Keep nothing."""
     return make()
 
 
-class SpreadGraph(Graph):
+class DistributedGraph(Graph):
     """The paper's operators on rows of node values; sums over nodes go over all ranks.
 
     All methods are called by all ranks together.
@@ -40,7 +40,7 @@ class SpreadGraph(Graph):
         ``keep(name, make)`` returns arrays that an earlier run has kept, or makes and keeps them.
     """
 
-    def __init__(self, share: Share, keep: Keeper = made) -> None:
+    def __init__(self, share: Share, keep: CheckpointCall = no_checkpoint) -> None:
         self.comm, self.first, self.n = share.comm, share.first, share.n
         self.halo = Halo(share)
         self._whole, self._nodes, self._memo = self.halo.W, None, {}
@@ -77,11 +77,11 @@ class SpreadGraph(Graph):
 
     def inner(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
         """Return ``A' B`` over all ranks."""
-        return total(self.comm, A.T @ B)
+        return sum_over_ranks(self.comm, A.T @ B)
 
     def dots(self, A: NDArray[Any], B: NDArray[Any]) -> Array:
         """Return the inner products column by column over all ranks."""
-        return total(self.comm, np.einsum("ij,ij->j", A, B, dtype=np.float64))
+        return sum_over_ranks(self.comm, np.einsum("ij,ij->j", A, B, dtype=np.float64))
 
     def largest(self, A: NDArray[Any]) -> float:
         """Return the largest absolute value over all ranks."""
@@ -92,7 +92,7 @@ class SpreadGraph(Graph):
         here = self._here(nodes)
         found = np.zeros((len(nodes), *X.shape[1:]), dtype=X.dtype)
         found[here] = X[nodes[here] - self.first]
-        return total(self.comm, found)
+        return sum_over_ranks(self.comm, found)
 
     def placed(self, nodes: NDArray[Any], values: Array) -> Array:
         """Return the own part of node values that are 0 but for some nodes."""
@@ -136,12 +136,12 @@ class SpreadGraph(Graph):
         """Apply ``L_N`` to the own part of a vector or a block of columns."""
         return np.asarray(self.operator("float64")(x))
 
-    def operator(self, dtype: str) -> SpreadLaplacian:
+    def operator(self, dtype: str) -> DistributedLaplacian:
         """Return ``L_N`` in a working precision."""
         key = f"operator{dtype}"
         if key not in self._memo:
-            self._memo[key] = SpreadLaplacian(self, dtype)
-        found: SpreadLaplacian = self._memo[key]
+            self._memo[key] = DistributedLaplacian(self, dtype)
+        found: DistributedLaplacian = self._memo[key]
         return found
 
     def first_pairs(
@@ -150,9 +150,9 @@ class SpreadGraph(Graph):
         """Return the first eigenpairs by SLEPc."""
 
         def make() -> Arrays:
-            return slepc.packed(*slepc.preconditioned(self, pair_tol, count, watch))
+            return slepc.pairs_to_arrays(*slepc.preconditioned_pairs(self, pair_tol, count, watch))
 
-        return slepc.unpacked(self.keep(f"pairs-{count}-{pair_tol:g}", make))
+        return slepc.pairs_from_arrays(self.keep(f"pairs-{count}-{pair_tol:g}", make))
 
     def modes(self, find: Callable[[], Modes]) -> Modes:
         """Return the modes, from an earlier run if it has kept them."""
@@ -176,14 +176,16 @@ class SpreadGraph(Graph):
             values, vectors, _, steps = slepc.krylov_schur(self, 1e-10, count, ignore_progress)
             return values, vectors, f"{count} modes, Krylov-Schur {steps} restarts"
         except NotConvergedError:
-            values, vectors, _, steps = slepc.preconditioned(self, 1e-8, count, ignore_progress)
+            values, vectors, _, steps = slepc.preconditioned_pairs(
+                self, 1e-8, count, ignore_progress
+            )
             return values, vectors, f"{count} modes, preconditioned {steps} steps"
 
     def solve_shifted(
         self, b: Array, gamma: float, start: Array, tol: float, off: Array
     ) -> Solution:
         """Solve ``(L_N - gamma I) x = b`` off some modes by PETSc."""
-        return systems.solved(self, b, gamma, start, tol, off)
+        return systems.solve_by_petsc(self, b, gamma, start, tol, off)
 
     def __getstate__(self) -> dict[str, Any]:
         raise TypeError("A graph that is spread over ranks cannot be pickled.")

@@ -8,19 +8,19 @@ from numpy.typing import NDArray
 from robustgc.graph import threads
 from robustgc.graph.csr import CSR, PARTS
 from robustgc.graph.laplacian import Laplacian, single_unit
-from robustgc.mpi.world import total
+from robustgc.mpi.world import sum_over_ranks
 
 if TYPE_CHECKING:
-    from robustgc.mpi.spread_graph import SpreadGraph
+    from robustgc.mpi.spread_graph import DistributedGraph
 
 
-class SpreadLaplacian(Laplacian):
+class DistributedLaplacian(Laplacian):
     """``L_N`` in a working precision: products get what they need of other ranks, sums are of all.
 
     Two sums over the ranks for every step of the recurrences, and one exchange of node values.
     """
 
-    def __init__(self, graph: "SpreadGraph", dtype: str) -> None:
+    def __init__(self, graph: "DistributedGraph", dtype: str) -> None:
         self.graph, self.dtype = graph, np.dtype(dtype)
         self.comm, self.halo = graph.comm, graph.halo
         self.nodes, self.rows, self.first = None, graph.rows, graph.first
@@ -49,16 +49,16 @@ class SpreadLaplacian(Laplacian):
             self._own.indices,
             self._own.data,
             self.scale,
-            self.halo.extended(u),
+            self.halo.with_halo(u),
             out,
             found=np.zeros(u.shape[1]),
         )
-        return total(self.comm, dots.sum(axis=0))
+        return sum_over_ranks(self.comm, dots.sum(axis=0))
 
     def recur(self, *arguments: NDArray[Any]) -> NDArray[np.float64]:
         """Return the sums of `Laplacian.recur` over all ranks."""
-        return total(self.comm, super().recur(*arguments))
+        return sum_over_ranks(self.comm, super().recur(*arguments))
 
     def advance(self, *arguments: NDArray[Any]) -> NDArray[np.float64]:
         """Return the sums of `Laplacian.advance` over all ranks."""
-        return total(self.comm, super().advance(*arguments))
+        return sum_over_ranks(self.comm, super().advance(*arguments))

@@ -7,15 +7,15 @@ from numpy.typing import NDArray
 
 from robustgc.graph import threads
 from robustgc.io.assembling import DirectedError, Found, directed, entry_type, merged, packed
-from robustgc.mpi.naming import Numbered
-from robustgc.mpi.routing import swap
+from robustgc.mpi.naming import NodeNumbers
+from robustgc.mpi.routing import all_to_all
 from robustgc.mpi.share import Share
-from robustgc.mpi.world import together
+from robustgc.mpi.world import collective_errors
 
 EDGES = 2**19  # that a rank sends at a time: what is under way takes memory too
 
 
-class Ends(NamedTuple):
+class EdgeEnds(NamedTuple):
     """Edges of a rank: places of their nodes among the names that it has numbered, weights."""
 
     sources: NDArray[Any]
@@ -29,7 +29,9 @@ class Ends(NamedTuple):
         return out
 
 
-def share_of(comm: Any, edges: Ends, nodes: Numbered, way: int, where: str) -> tuple[Share, Found]:
+def share_of(
+    comm: Any, edges: EdgeEnds, nodes: NodeNumbers, way: int, where: str
+) -> tuple[Share, Found]:
     """Send every edge to the ranks of its nodes, which put their rows together.
 
     Copies are added up in the same order in both rows of an edge, so the weights are symmetric to
@@ -38,8 +40,8 @@ def share_of(comm: Any, edges: Ends, nodes: Numbered, way: int, where: str) -> t
     Parameters
     ----------
     comm : communicator
-    edges : Ends
-    nodes : Numbered
+    edges : EdgeEnds
+    nodes : NodeNumbers
     way : int
         What to do where the two directions differ, as `way_of` numbers it.
     where : str
@@ -53,16 +55,16 @@ def share_of(comm: Any, edges: Ends, nodes: Numbered, way: int, where: str) -> t
     """
     first = int(nodes.first[comm.rank])
     indptr, entries, values = _rows(comm, edges, nodes)
-    with together(comm):
+    with collective_errors(comm):
         here, kept = merged(indptr, entries, values, way)
     found = _summed(comm, here, first)
     if found.differ:
         raise _directed(comm, found, nodes, first, where)
     if edges.weights is None and found.others:  # copies: there are weights after all
-        with together(comm):
+        with collective_errors(comm):
             ones = np.ones(len(edges.sources))
         return share_of(comm, edges._replace(weights=ones), nodes, way, where)
-    with together(comm):
+    with collective_errors(comm):
         entries, values = packed(indptr, kept, entries, values)
         entries += entries.dtype.type(first)
     data = values if found.others else None
@@ -70,26 +72,26 @@ def share_of(comm: Any, edges: Ends, nodes: Numbered, way: int, where: str) -> t
 
 
 def _rows(
-    comm: Any, edges: Ends, nodes: Numbered
+    comm: Any, edges: EdgeEnds, nodes: NodeNumbers
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.float64] | None]:
     """Return where rows start, their entries as they came, and the weights of these."""
     indptr = np.concatenate([[0], np.cumsum(nodes.counts)]).astype(np.int64)
-    with together(comm):
+    with collective_errors(comm):
         place = indptr[:-1].copy()
         entries = np.empty(indptr[-1], dtype=entry_type(int(nodes.first[-1])))
         values = None if edges.weights is None else np.empty(indptr[-1])
     rounds = -(-max(comm.allgather(len(edges.sources))) // EDGES)
     for k in range(rounds):
-        with together(comm):
+        with collective_errors(comm):
             counts, rows, going, weights = _posted(edges, nodes, entries.dtype, k * EDGES)
-        rows, _ = swap(comm, rows, counts)
-        going, _ = swap(comm, going, counts)
-        weights = None if weights is None else swap(comm, weights, counts)[0]
+        rows, _ = all_to_all(comm, rows, counts)
+        going, _ = all_to_all(comm, going, counts)
+        weights = None if weights is None else all_to_all(comm, weights, counts)[0]
         threads.loops("mpi._spread").put(rows, going, weights, place, entries, values)
     return indptr, entries, values
 
 
-def _posted(edges: Ends, nodes: Numbered, kind: Any, start: int) -> Any:
+def _posted(edges: EdgeEnds, nodes: NodeNumbers, kind: Any, start: int) -> Any:
     """Return the entries of some edges, sorted by rank."""
     loops, ranks = threads.loops("mpi._spread"), len(nodes.first) - 1
     a, b = (min(k, len(edges.sources)) for k in (start, start + EDGES))
@@ -111,7 +113,7 @@ def _summed(comm: Any, found: Found, first: int) -> Found:
     return Found(copies, selves, zeros, others, differ, pair)
 
 
-def _directed(comm: Any, found: Found, nodes: Numbered, first: int, where: str) -> Exception:
+def _directed(comm: Any, found: Found, nodes: NodeNumbers, first: int, where: str) -> Exception:
     i, j, there, back = found.pair
     pair = int(i), int(j)
     known = {k: nodes.names[k - first] for k in pair if 0 <= k - first < len(nodes.names)}

@@ -14,7 +14,7 @@ STOPPED = 128 + int(signal.SIGTERM)
 _ROOM = 4096  # bytes of the last line
 
 
-class Ending:
+class FailureBarrier:
     """Tells whether all ranks have failed; a door of their own that no other message goes through.
 
     Parameters
@@ -26,7 +26,7 @@ class Ending:
     def __init__(self, comm: Any) -> None:
         self.comm, self._door = comm, comm.Dup()
 
-    def everywhere(self, patience: float = PATIENCE) -> bool:
+    def all_ranks_arrive(self, patience: float = PATIENCE) -> bool:
         """Whether all ranks come here within some seconds: then none waits for another."""
         arrived, end = self._door.Ibarrier(), time.monotonic() + patience
         while not arrived.Test():
@@ -42,7 +42,7 @@ class Ending:
         self.comm.Abort(code)
 
 
-class Stage:
+class StopMessage:
     """What is being done, and one line about it when this rank is told to stop.
 
     mpiexec sends SIGTERM to the ranks that are left when one has died. They wait for it inside of
@@ -54,12 +54,12 @@ class Stage:
     rank : int
     advice : str
         What becomes of the work.
-    spoken : bool
+    prints : bool
         Whether this rank says so; else it ends in silence.
     """
 
-    def __init__(self, rank: int, advice: str, spoken: bool) -> None:
-        self._rank, self._advice, self._spoken = rank, advice, spoken
+    def __init__(self, rank: int, advice: str, prints: bool) -> None:
+        self._rank, self._advice, self._prints = rank, advice, prints
         self._line = ctypes.create_string_buffer(_ROOM)
 
     def watch(self, name: str) -> None:
@@ -70,14 +70,14 @@ class Stage:
         install.argtypes = [ctypes.c_int, ctypes.c_void_p]
         install(signal.SIGTERM, self._handler.address)
 
-        def forget(stage: Stage = self) -> None:  # keeps line and handler to the end
+        def forget(stage: StopMessage = self) -> None:  # keeps line and handler to the end
             install(signal.SIGTERM, None)
 
         atexit.register(forget)  # Python frees both before the process has ended
 
     def now(self, name: str) -> None:
         """Say what is done from here on, such as "fitting"."""
-        if self._spoken:
+        if self._prints:
             line = f"robustgc: rank {self._rank}: told to stop while {name}. {self._advice}\n"
             self._line.value = line.encode()[: _ROOM - 1]
 

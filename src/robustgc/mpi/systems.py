@@ -6,17 +6,17 @@ import numpy as np
 
 from robustgc.graph.weights import Array
 from robustgc.linalg.solution import NotConvergedError, Solution
-from robustgc.mpi.matrices import Product, by_products, cycle, vector
+from robustgc.mpi.matrices import ShellOperator, gamg_cycle, shell_matrix, vector
 from robustgc.mpi.world import petsc
 
 if TYPE_CHECKING:
-    from robustgc.mpi.spread_graph import SpreadGraph
+    from robustgc.mpi.spread_graph import DistributedGraph
 
 _STEPS = 300
 
 
-def solved(
-    graph: "SpreadGraph", b: Array, gamma: float, start: Array, tol: float, off: Array
+def solve_by_petsc(
+    graph: "DistributedGraph", b: Array, gamma: float, start: Array, tol: float, off: Array
 ) -> Solution:
     """Solve ``(L_N - gamma I) x = b`` off some modes, v0 among them, from a guess.
 
@@ -28,7 +28,7 @@ def solved(
     NotConvergedError
         The tolerance was not reached, or negative curvature was met: lambda_1 came out too large.
     """
-    L, multigrid = graph.operator("float64"), cycle(graph)
+    L, multigrid = graph.operator("float64"), gamg_cycle(graph)
 
     def project(x: Array) -> Array:
         return np.asarray(x - off @ graph.inner(off, x))
@@ -44,14 +44,14 @@ def solved(
         return project(z.array_r)
 
     ksp = petsc().KSP().create(comm=graph.comm)
-    ksp.setOperators(by_products(graph, apply))
+    ksp.setOperators(shell_matrix(graph, apply))
     ksp.setType("cg")
     ksp.setNormType(petsc().KSP.NormType.UNPRECONDITIONED)
     ksp.setInitialGuessNonzero(True)
     ksp.setTolerances(rtol=tol, atol=0.0, max_it=_STEPS)
     pc = ksp.getPC()
     pc.setType("python")
-    pc.setPythonContext(Product(precondition))
+    pc.setPythonContext(ShellOperator(precondition))
     found, steps, sizes = project(start), 0, graph.norms(b)
     for c in np.flatnonzero(sizes):
         right, x = vector(graph, b[:, c]), vector(graph, found[:, c])

@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from robustgc.graph import threads
-from robustgc.mpi.routing import swap
+from robustgc.mpi.routing import all_to_all
 
 
 class Text(NamedTuple):
@@ -38,10 +38,12 @@ class Text(NamedTuple):
         return out
 
 
-def swap_text(comm: Any, names: Any, counts: NDArray[np.int64]) -> tuple[Any, NDArray[np.int64]]:
-    """Send texts, an Arrow array of large strings, as `swap` sends numbers."""
+def all_to_all_text(
+    comm: Any, names: Any, counts: NDArray[np.int64]
+) -> tuple[Any, NDArray[np.int64]]:
+    """Send texts, an Arrow array of large strings, as `all_to_all` sends numbers."""
     text = Text.of(names)
-    lengths, coming = swap(comm, np.diff(text.offsets), counts)
+    lengths, coming = all_to_all(comm, np.diff(text.offsets), counts)
     cuts = text.offsets[np.concatenate([[0], np.cumsum(counts)])]
-    letters, _ = swap(comm, text.letters[cuts[0] : cuts[-1]], np.diff(cuts))
+    letters, _ = all_to_all(comm, text.letters[cuts[0] : cuts[-1]], np.diff(cuts))
     return Text(np.concatenate([[0], np.cumsum(lengths)]), letters).arrow(), coming

@@ -33,13 +33,13 @@ def world() -> Any:
     """Return the communicator of all ranks."""
     mpi = library()
     comm = mpi.COMM_WORLD
-    beside = comm.Split_type(mpi.COMM_TYPE_SHARED)
-    if beside.size > 1 and "ROBUSTGC_NUM_THREADS" not in os.environ:
+    on_machine = comm.Split_type(mpi.COMM_TYPE_SHARED)
+    if on_machine.size > 1 and "ROBUSTGC_NUM_THREADS" not in os.environ:
         # Ranks share the cores that they may run on; those bound to other cores do not count.
-        every = beside.allgather(_cores())
-        sharing = sum(not every[beside.rank].isdisjoint(cores) for cores in every)
+        every = on_machine.allgather(_cores())
+        sharing = sum(not every[on_machine.rank].isdisjoint(cores) for cores in every)
         os.environ["ROBUSTGC_NUM_THREADS"] = str(max(1, threads.n_threads() // sharing))
-    comm.Set_attr(_beside_key(), beside)
+    comm.Set_attr(_beside_key(), on_machine)
     return comm
 
 
@@ -88,13 +88,13 @@ def _imported(name: str) -> Any:
 
 def available(comm: Any) -> float:
     """Return the bytes that every rank can take: those of the one that has least."""
-    beside = comm.Get_attr(_beside_key())
-    share = resources.available() / (beside.size if beside else 1)
+    on_machine = comm.Get_attr(_beside_key())
+    share = resources.available() / (on_machine.size if on_machine else 1)
     return float(comm.allreduce(share, library().MIN))
 
 
 @contextmanager
-def together(comm: Any) -> Iterator[None]:
+def collective_errors(comm: Any) -> Iterator[None]:
     """Do something that may fail on some ranks only; then it fails on all of them.
 
     Nothing inside may wait for another rank. The ranks that succeeded raise the error of the first
@@ -121,7 +121,7 @@ def _again(kind: Callable[..., Exception], said: str) -> Exception:
         return RuntimeError(said)
 
 
-def total(comm: Any, values: Any) -> NDArray[Any]:
+def sum_over_ranks(comm: Any, values: Any) -> NDArray[Any]:
     """Return the sum of an array, or a number, over all ranks: the same bits on each."""
     mine = np.ascontiguousarray(values)
     if comm.size == 1:

@@ -21,7 +21,7 @@ from robustgc.io.frames import arrow
 from robustgc.io.opening import InputError, check_target, replacing
 from robustgc.io.tables import PARQUET
 from robustgc.mpi.fit import Fitted
-from robustgc.mpi.world import together
+from robustgc.mpi.world import collective_errors
 from robustgc.transduction.columns import answer_columns, calibrated, probabilities, value_columns
 
 FORMAT, VERSION, MANIFEST = "robustgc-parts", 1, "manifest.json"
@@ -74,13 +74,13 @@ def write_parts(folder: Path, fitted: Fitted, names: NDArray[Any] | None, ending
     """
     comm, share = fitted.share.comm, fitted.share
     ending = ending or (folder.suffix.lower() if folder.suffix.lower() in PARQUET else ".csv")
-    with together(comm):
+    with collective_errors(comm):
         if comm.rank == 0:
             check_folder(folder)
             _emptied(folder)
     part: dict[str, Any] | None = None
     issues, spread = fitted.issues, fitted.spread  # found together: not below
-    with together(comm):
+    with collective_errors(comm):
         if share.rows:
             file = folder / f"part-{comm.rank:05}{ending}"
             columns = schema(fitted, names)
@@ -89,7 +89,7 @@ def write_parts(folder: Path, fitted: Fitted, names: NDArray[Any] | None, ending
                     out.write_table(table.cast(columns))
             part = {"file": file.name, "rows": share.rows, **_checked(file)}
     parts = [found for found in comm.gather(part) or [] if found]
-    with together(comm):
+    with collective_errors(comm):
         if comm.rank == 0:
             _finish(folder, fitted, parts)
 
