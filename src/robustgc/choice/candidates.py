@@ -1,4 +1,4 @@
-"""Which candidates there are, and how much weight each has before any label is seen.
+"""Build the candidate models and their prior weights, before any label is seen.
 
 A candidate is a kernel between nodes and a way to read it. Kernels are lifted filters
 ``(n_modes, eta)``, and ZhouGC's: the same formula, ``gamma / (lambda - gamma)``, with a gamma below
@@ -79,7 +79,7 @@ def wanted_modes(problem: Problem) -> int:
 
 @dataclass(frozen=True)
 class SpectralClarity:
-    """What the modes say of the clusters of a graph, before any label is seen.
+    """How clearly the spectrum shows clusters, and how localised the modes are.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class SpectralClarity:
     clarity : ndarray, shape (modes,)
         How clearly the graph falls into clusters behind each, from 0 to 1.
     localisation : float
-        How far all of them live on slivers, from 0 to 1: then modes tell no classes apart.
+        How far all of them live on few nodes, from 0 to 1: then modes tell no classes apart.
     """
 
     reach: Array

@@ -1,4 +1,4 @@
-"""Candidates weighed by the labels left out of each: an ensemble instead of a choice.
+"""Weigh the candidates by their leave-one-out likelihood: an ensemble instead of a choice.
 
 No single candidate can be told from its neighbours by ten labels, so none is picked: all answer
 together, each weighted by its prior times a power of the likelihood of the labels, each left out.

@@ -1,4 +1,4 @@
-"""How likely the given labels are by decision values, and how likely each of them is right.
+"""Compute the likelihood of the labels, and the posterior that each of them is right.
 
 Decision values at label i, brought to unit size, are ``S_ic``. They give class c there the
 probability ``p_ic = softmax_c(tau S_ic)``.

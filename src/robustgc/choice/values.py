@@ -1,4 +1,4 @@
-"""Decision values of candidates at every label without it, and what the classes' means are.
+"""Compute the candidates' leave-one-out decision values, and the class means.
 
 Label columns Y have the shape (labels, K): the weight of every label in the column of its class.
 """
@@ -18,7 +18,7 @@ _NO_PAIRS = 1e-9  # of the largest sum over pairs of labels: less is rounding
 
 
 class LabelValues:
-    """Decision values of candidates at every label without it, (candidates, labels, K).
+    """Leave-one-out decision values of the candidates, (candidates, labels, K).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One V-cycle of algebraic multigrid on blocks of columns, on all cores.
+"""Algebraic multigrid by smoothed aggregation: V-cycles on blocks of columns, on all cores.
 
 The hierarchy is pyamg's smoothed aggregation. Its own cycle takes one column at a time on one core;
 here every level multiplies all columns in one pass. Smoothing is a Chebyshev polynomial of degree
@@ -33,7 +33,7 @@ _LOW = 1 / 6  # the share of the spectrum below is left to the coarse levels
 
 @dataclass(frozen=True)
 class Level:
-    """A matrix, its smoother, and the ways from and to the next coarser level."""
+    """A matrix, its smoother, and the prolongation from and restriction to the next level."""
 
     A: CSR
     P: CSR
@@ -68,7 +68,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Elimination:
-    """Nodes of one or two neighbours taken out by Gauss: exact, with nothing to smooth.
+    """Nodes of one or two neighbours, eliminated exactly, so that nothing is to be smoothed.
 
     Aggregates have a hard time with long branches and chains, which are gone after a few of these.
     """
@@ -205,7 +205,7 @@ def _independent_nodes(A: Any) -> NDArray[np.bool_]:
 
 
 def _prolongator(A: Any, b: NDArray[Any], top: float) -> tuple[Any, NDArray[Any]]:
-    """Group the nodes and return the smoothed way up, with the near-null vector on the groups.
+    """Aggregate the nodes; return the smoothed prolongator and the coarse near-null vector.
 
     pyamg has this too, but through block matrices, whose conversion takes most of its set-up.
     """

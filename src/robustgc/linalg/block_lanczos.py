@@ -1,4 +1,4 @@
-"""The first eigenpairs of ``L_N`` by block Lanczos with restarts, to as many digits as are of use.
+"""Compute the lowest eigenpairs of ``L_N`` by block Lanczos with thick restarts.
 
 Modes that stand clear of the bulk of the spectrum converge within some dozens of products. Those
 inside of it hardly do, and tell nothing of classes: the iteration stops where no further mode has
@@ -33,7 +33,7 @@ _GAP = 1.2  # a next eigenvalue that much larger: modes below it stand clear
 
 @dataclass(frozen=True)
 class ConvergedModes:
-    """Converged modes, ascending; the next eigenvalue, about; the products it took."""
+    """Converged Ritz pairs in ascending order, a bound on the next, and the products it took."""
 
     values: Array
     vectors: Array
@@ -129,7 +129,7 @@ def _chebyshev_filtered(
 
 
 def count_reliable(values: Array, copies: int = BLOCK) -> int:
-    """Return how many modes can be relied on to be the first ones.
+    """Return how many of the computed modes are certain to be the lowest ones.
 
     A Krylov space has as many copies of an eigenvalue as it was started from vectors; where there
     are so many there may be more, as in a star. Of such an eigenvalue one mode is taken, and none
@@ -155,7 +155,7 @@ def first_block(graph: Graph, start: Array, columns: int = BLOCK) -> Array:
 
 
 class KrylovSpace:
-    """An orthonormal basis off v0 with ``H = U' L_N U``, or another operator in its place."""
+    """A block Krylov space off v0: its orthonormal basis U and the projection ``U' L_N U``."""
 
     def __init__(
         self, graph: Graph, start: Array, count: int, dtype: str, apply: Apply | None = None

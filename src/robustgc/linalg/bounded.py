@@ -1,4 +1,4 @@
-"""ZhouGC's filters where neither modes nor lambda_1 can be had in seconds.
+"""Diffusion filters (ZhouGC) as polynomials, for graphs whose modes take too long to find.
 
 ``g / (lambda + g)`` needs no eigenvalue, and a polynomial of bounded degree is all of it. The
 smaller g is, the farther labels reach: the least one is as small as the degree allows.

@@ -1,4 +1,4 @@
-"""The shifted solve ``(L_N + shift I) X = B``: one verb for every model.
+"""Solve ``(L_N + shift I) X = B`` by conjugate gradients: one verb for every model.
 
 A negative shift is the robust model: the system is solved on the complement of v0, where it is
 positive definite exactly while ``-shift < lambda_1`` (Theorem 1). Conjugate gradients watch the

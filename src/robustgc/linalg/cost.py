@@ -1,4 +1,4 @@
-"""What a fit will take, before it is run; and the refusal of one that cannot fit into memory."""
+"""Estimate the memory and time of a fit beforehand, and refuse one that memory cannot hold."""
 
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -38,7 +38,7 @@ class Estimate:
         For spectra that need about 30 products (social networks, random graphs). Where lambda_1 is
         small, expect ten times that and more.
     solver : str
-        The engine that would be tried first.
+        The solver that would be tried first.
     """
 
     memory: float

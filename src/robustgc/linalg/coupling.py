@@ -1,4 +1,4 @@
-"""What modes known to few digits leave in the answers of lifted filters, to first order.
+"""Correct lifted filters, to first order, for the errors of modes known to few digits.
 
 Where modes crowd, or are found in single precision, ``L_N V = V Lambda + R`` with an R that is not
 negligible: the modes and what is off them are coupled, and answers that take them apart miss their
@@ -21,7 +21,7 @@ def coupling_error(
     Y: Array,
     coefficients: Array,
 ) -> Array:
-    """Return what is wrong in sums of the models' answers, shape (sums, N, columns).
+    """Return the first-order error in sums of the models' answers, (sums, N, columns).
 
     With ``G = (L_N - gamma)^-1 R`` off the modes, and its weights W of the modes, a model's answer
     has ``G W V' Y + V W G' Y`` too much.

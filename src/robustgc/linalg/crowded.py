@@ -1,4 +1,4 @@
-"""The first eigenpairs of ``L_N`` where they crowd at the edge of the spectrum's bulk.
+"""Compute clustered lowest eigenpairs of ``L_N`` by Chebyshev-filtered subspace iteration.
 
 Random regular graphs, small worlds and trees with many more edges have no mode that stands clear.
 Krylov spaces need hundreds of products there, each made orthogonal to dozens of vectors. A
@@ -25,7 +25,7 @@ _WORK = 8e9  # entries and values that all rounds may touch: some seconds
 def filtered_modes(
     graph: Graph, start: Array, cut: float, residual: float, dtype: str, watch: Watch
 ) -> tuple[Array, Array, Array, int]:
-    """Return Ritz pairs, their relative residuals and the products taken.
+    """Return Ritz pairs of a Chebyshev-filtered subspace, their relative residuals, the products.
 
     Parameters
     ----------

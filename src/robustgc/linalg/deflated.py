@@ -1,4 +1,4 @@
-"""Systems ``(L_N - gamma I) x = b`` off the first modes, for many columns and gammas at once.
+"""Solve ``(L_N - gamma I) x = b`` with the first modes deflated, for many gammas at once.
 
 What the first modes know is answered in closed form elsewhere (`robustgc.linalg.lifted`). Off them
 the spectrum begins higher, and one Chebyshev recurrence, ``T_k(L_N) b``, answers every gamma: only
@@ -32,7 +32,7 @@ _FITTED = 5e-3  # error of sums that are made of some gammas
 
 
 class DeflatedOperator:
-    """``L_N`` on the complement of v0 and some modes.
+    """``L_N`` with v0 and some eigenvectors deflated: its restriction to their complement.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class DeflatedOperator:
         coefficients: Array,
         most: int | None = None,
     ) -> Array:
-        """Return sums of x over the gammas as in `mixed`, at some nodes: (sums, nodes, columns).
+        """Return sums of x as in `solve_combined`, at some nodes only: (sums, nodes, columns).
 
         With `most`, of a polynomial of at most that degree: where more would be needed for the
         tolerance, it is the best filter that can be had for it.
@@ -101,7 +101,7 @@ class DeflatedOperator:
     def solve_combined(
         self, B: Array, gammas: Array, coefficients: Array, tol: float
     ) -> tuple[Array, float, int]:
-        """Return sums of x over the gammas, shape (sums, N, columns), their residual, the steps.
+        """Return linear combinations of the solutions for all gammas, their residual, the steps.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class DeflatedOperator:
         return np.asarray(np.maximum((self._centre - gammas) / self._half, 1 + 1e-15))
 
     def degree(self, gammas: Array, tol: float) -> int:
-        """Return how many steps all gammas take for a residual."""
+        """Return the Chebyshev degree that reaches a residual for all gammas."""
         s = float(self._position(gammas.max(initial=-1.0)))
         root = np.sqrt(s * s - 1)
         rate = 1 / (s + root)

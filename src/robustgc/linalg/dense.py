@@ -1,4 +1,4 @@
-"""The dense engine: one eigendecomposition answers everything about a small graph."""
+"""The dense solver: one eigendecomposition answers everything about a small graph."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The direct engine: a sparse factorisation, for graphs whose lambda_1 is next to nothing.
+"""The direct solver: a sparse factorisation, for graphs whose lambda_1 is nearly zero.
 
 Tiny modes are known in closed form (`spectrum.tiny_modes`); conjugate gradients with a factorised
 preconditioner solve for the rest. It costs memory, so it is the last rung.

@@ -1,4 +1,4 @@
-"""Factors of ``L_N`` where they fill in little: trees, chains, and what lies in a plane.
+"""Solve by sparse factors of ``L_N`` where fill-in is small: trees, chains, planar graphs.
 
 There a factorisation costs less than some cycles of multigrid, whatever the weights and however
 small lambda_1 is.
@@ -25,7 +25,7 @@ _SOLVES = 6  # with the same factors
 
 @per_graph
 def has_cheap_factors(graph: Graph) -> bool:
-    """Whether factors are cheap, judged by the band that the nodes have when numbered by layers."""
+    """Whether sparse factors are cheap, estimated from the bandwidth after Cuthill-McKee."""
     if is_near_tree(graph):
         return True
     if not has_sparse_matrix(graph) or graph.spread is not None:

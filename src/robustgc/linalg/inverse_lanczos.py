@@ -1,4 +1,4 @@
-"""The first eigenpairs of ``L_N`` by block Lanczos on its inverse, where that is cheap."""
+"""Compute the lowest eigenpairs of ``L_N`` by block Lanczos on its pseudo-inverse."""
 
 import numpy as np
 

@@ -13,9 +13,9 @@ _RESTARTS = 30  # of plain Lanczos: a probe, not a siege
 
 
 def lanczos(L: Weights, u0: Array, top: float, k: int) -> Array:
-    """Return the k lowest eigenvectors of a Laplacian after the trivial one, or None.
+    """Return the k lowest eigenvectors of a Laplacian after the trivial one, by ARPACK.
 
-    Right for well-separated spectra (random graphs, social networks); None where it stalls.
+    Right for well-separated spectra (random graphs, social networks); ArpackError where it stalls.
     """
     rng = np.random.default_rng(_SEED)
 

@@ -1,4 +1,4 @@
-"""The Krylov engine: one Lanczos run gives lambda_1 and the answers for every gamma.
+"""The Krylov solver: one Lanczos run gives lambda_1 and the solutions for every gamma.
 
 Shifted systems share their Krylov space, so the space of the labels answers all of them, and
 contains v1 as well; the random column guards against labels that cannot see v1.
@@ -122,7 +122,7 @@ def run(
 def _assess(
     lanczos: LanczosRecurrences, requested: Gammas, tol: float, converged: _RitzPair | None
 ) -> _State:
-    """Measure what the space has come to; a pair that has settled stays, unless a lower shows."""
+    """Measure the residuals so far; a converged Ritz pair stays unless a lower one appears."""
     columns = [lanczos.tridiagonal(c) for c in range(lanczos.Y.shape[1] + 1)]
     pair = _pair(columns, tol, lanczos.L.dtype.itemsize)
     if converged and pair.lambda_1 > converged.lambda_1 * (1 - _SAME[lanczos.L.dtype.itemsize]):

@@ -1,4 +1,4 @@
-"""The ladder of engines: choose by size and a probe, check the result, try the next if it fails.
+"""Choose a solver by size and a probe, check its result, and try the next if it fails.
 
 dense      one decomposition; up to 1500 nodes
 krylov     Lanczos from the labels; a few products where lambda_1 is well apart from 0
@@ -30,13 +30,13 @@ SOLVERS = ("auto", "dense", "krylov", "multigrid", "direct")
 DTYPES = ("auto", "float64", "float32")
 TOLERANCE = {"float64": 1e-8, "float32": 1e-5}
 SINGLE = 100_000  # nodes from which memory traffic is what a fit costs
-PATIENCE = 1000  # products the Krylov engine may promise before multigrid is the better bet
+PATIENCE = 1000  # products the Krylov solver may promise before multigrid is the better bet
 PATIENT_STEPS = 5000  # steps, when it was asked for or nothing else is left
 
 
 @dataclass(frozen=True)
 class SolverOptions:
-    """How to solve.
+    """Solver, tolerance, precision and progress report that systems are solved with.
 
     ``dtype="auto"`` is single precision where the graph is large and the tolerance allows it.
     Degrees too far apart for single precision are held in double, whatever was asked for;
@@ -67,12 +67,12 @@ class SolverOptions:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One rung that was tried.
+    """One solver that was tried, why, and what came of it.
 
     Attributes
     ----------
     solver : str
-        Engine and, where it is not double, the precision.
+        Its name and, where it is not double, the precision.
     reason : str
         Why it was tried.
     result : str
@@ -125,13 +125,13 @@ def solve_robust(
     NotConvexError
         A gamma is not below lambda_1.
     NotConvergedError
-        No engine reached the tolerance; the text says what was tried and how far each got.
+        No solver reached the tolerance; the text says what was tried and how far each got.
     """
     history: list[Attempt] = []
-    for name, reason, engine in _rungs(graph, Y, requested, options, history):
+    for name, reason, solve in _rungs(graph, Y, requested, options, history):
         start = time.perf_counter()
         try:
-            outcome = engine()
+            outcome = solve()
         except _FAILURES as failure:
             text = str(failure) or "out of memory"
             history.append(Attempt(name, reason, text, time.perf_counter() - start))
@@ -149,7 +149,7 @@ def solve_robust(
 
 
 def cure(graph: Graph) -> str:
-    """Return what to do where no engine reaches the tolerance."""
+    """Return what to do where no solver reaches the tolerance."""
     if isinstance(graph._whole, Operator):
         return (
             "The kernel is too wide to store and too narrow for products: use affinity='knn', "
@@ -162,7 +162,7 @@ _FAILURES = (NotConvergedError, MemoryError, RuntimeError, np.linalg.LinAlgError
 
 
 def dtype_and_tolerance(graph: Graph, options: SolverOptions) -> tuple[str, float]:
-    """Return the working precision to begin with, and the tolerance."""
+    """Return the dtype to begin with, and the relative residual to reach."""
     dtype = options.dtype
     if dtype == "auto":
         allowed = options.tol is None or options.tol >= TOLERANCE["float32"]
@@ -174,7 +174,7 @@ def dtype_and_tolerance(graph: Graph, options: SolverOptions) -> tuple[str, floa
 def _rungs(
     graph: Graph, Y: Array, requested: Gammas, options: SolverOptions, history: list[Attempt]
 ) -> Iterator[tuple[str, str, Callable[[], PathSolution]]]:
-    """Name the engines to try in order, each with its reason."""
+    """Name the solvers to try in order, each with its reason."""
     asked, (dtype, tol) = options.solver, dtype_and_tolerance(graph, options)
     auto, sparse = asked == "auto", multigrid.has_sparse_matrix(graph)
 

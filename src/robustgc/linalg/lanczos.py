@@ -1,4 +1,4 @@
-"""Lanczos recurrences in step: every label column has its own, and a random vector has one.
+"""Run Lanczos recurrences side by side: one for every label column, one for a random vector.
 
 All of them go through each product with W together. Nothing is orthogonalised but against v0:
 copies of converged Ritz values do no harm to the solutions, nor to the smallest value.
@@ -20,7 +20,7 @@ _SEED = 20180521
 
 @dataclass(frozen=True)
 class TridiagonalProblem:
-    """The tridiagonal problem of one column after some steps."""
+    """Eigenvalues theta and eigenvectors S of the Lanczos matrix T of one column."""
 
     theta: Array
     S: Array

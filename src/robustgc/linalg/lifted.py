@@ -1,4 +1,4 @@
-"""K classes: the first q modes lifted to lambda_q, Theorem 1 generalised (docs/lifted.md).
+"""Theorem 1 for K classes: the first q eigenvalues are lifted to lambda_q (docs/lifted.md).
 
 ``L_N + sum_{1<=l<=q} (lambda_q - lambda_l) v_l v_l'`` in place of ``L_N``: strongly convex off v0
 exactly for ``gamma < lambda_q``, and the modes up to q count alike. q = 1 is the paper's model.
@@ -165,7 +165,7 @@ def _by_products(graph: Graph, count: int, Y: Array, options: SolverOptions, exa
 
 
 def _accurate_modes(graph: Graph, count: int) -> tuple[Array, Array, str, str]:
-    """Return as many modes as asked for, to many digits: values, vectors, engine, note.
+    """Return as many modes as asked for, to many digits: values, vectors, method, note.
 
     And all that are tiny: what is left to products is not to have an eigenvalue that they miss.
     """
@@ -188,7 +188,7 @@ def modes_with_residual(
 
 
 def participation_ratios(graph: Graph, vectors: Array) -> Array:
-    """Return on what share of the volume each mode lives: its inverse participation ratio.
+    """Return the participation ratio of each mode: the share of the volume on which it lives.
 
     1 where it is of the same size everywhere; the share of the smaller side where it has two.
     """
@@ -211,7 +211,7 @@ def check_residual(residual: float, tol: float, modes: Modes) -> None:
 
 
 class LiftedFilters:
-    """Lifted models on one graph: each a number of modes and a gamma.
+    """Spectral filters with lifted modes on one graph: a number of modes and a gamma for each.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ class LiftedFilters:
 
     @cached_property
     def _deflated(self) -> DeflatedOperator:
-        """What is off the known modes, in the precision of the answer."""
+        """``L_N`` with the known modes deflated, in the precision of the answer."""
         return self._deflate(dtype_and_tolerance(self.graph, self._options)[0])
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The multigrid engine: spectra that crowd towards 0 (grids, roads, neighbour graphs).
+"""The multigrid solver, for spectra that crowd towards 0 (grids, roads, neighbour graphs).
 
 Algebraic multigrid with v0 as its near-null vector is nearly the pseudo-inverse of ``L_N``: LOBPCG
 with it finds the first eigenpairs, and conjugate gradients with it solve
@@ -44,7 +44,7 @@ _LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
 
 
 def has_sparse_matrix(graph: Graph) -> bool:
-    """Whether the engine can work on such a graph: its matrix must be there, and sparse."""
+    """Whether the weights are stored as a sparse matrix, which multigrid needs."""
     return sp.issparse(graph._whole) or isinstance(graph._whole, CSR)
 
 

@@ -53,12 +53,12 @@ class Numbering:
 
 @per_graph
 def cuthill_mckee_order(graph: Graph) -> NDArray[Any]:
-    """Return the nodes layer by layer from a node at the rim: reverse Cuthill-McKee."""
+    """Return the nodes in reverse Cuthill-McKee order: layer by layer from one at the rim."""
     return np.asarray(reverse_cuthill_mckee(_rows(graph), symmetric_mode=True))
 
 
 def mean_bandwidth(graph: Graph) -> float:
-    """Return how far below it the first neighbour of a node is, on average, by layers."""
+    """Return the mean bandwidth after Cuthill-McKee: how far a row's first entry is to its left."""
     W, place = _rows(graph), np.empty(graph.n, dtype=np.int64)
     place[cuthill_mckee_order(graph)] = np.arange(graph.n)
     first = np.minimum.reduceat(place[W.indices], W.indptr[:-1])

@@ -1,4 +1,4 @@
-"""A progress bar on standard error: engine, steps, residual, time left."""
+"""Show a progress bar on standard error: solver, steps, residual, time left."""
 
 from contextlib import ExitStack
 from typing import Any, Self
@@ -10,7 +10,7 @@ from robustgc.linalg.solution import Watch, ignore_progress
 
 
 class Progress:
-    """Context in which engines report how far they are; silent unless asked for."""
+    """Context in which solvers report how far they are; silent unless asked for."""
 
     def __init__(self, shown: bool) -> None:
         self._bar: Any = None
@@ -44,7 +44,7 @@ class Progress:
         self._context.close()
 
     def watch(self, name: str) -> Watch:
-        """Return what an engine of that name reports to."""
+        """Return what a solver of that name reports to."""
         if not self._bar:
             return ignore_progress
         task = self._bar.add_task(name, total=None, residual=np.nan)

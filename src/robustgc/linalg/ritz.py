@@ -1,4 +1,4 @@
-"""The first modes of a large graph from the Lanczos recurrences of its labels."""
+"""Compute the first modes of a large graph as Ritz vectors of its labels' Krylov spaces."""
 
 from typing import Any
 

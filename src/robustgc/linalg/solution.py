@@ -1,4 +1,4 @@
-"""What every engine takes and returns: the gammas asked for, solutions with their evidence."""
+"""What every solver takes and returns: the gammas asked for, solutions with residuals."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Watch: TypeAlias = Callable[[int, float, float], None]  # steps done, residual, 
 
 
 def ignore_progress(done: int, residual: float, total: float) -> None:
-    """Watch nothing."""
+    """Take a progress report and do nothing."""
 
 
 class NotConvexError(ValueError):
@@ -61,7 +61,7 @@ def warn_if_inaccurate(solution: Solution, tol: float) -> Solution:
 
 @dataclass(frozen=True)
 class PathSolution:
-    """What an engine found: lambda_1 and the solutions of RobustGC for every gamma.
+    """Solutions of RobustGC along a path of gammas, with lambda_1 and its residual.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Gammas:
         self._etas = [] if etas is None else [check_eta(eta) for eta in grid_values(etas, "etas")]
 
     def __call__(self, limit: float, *, converged: bool = True) -> list[float]:
-        """Return the gammas for a lambda_1; once that is settled, refuse those beyond it."""
+        """Return the gammas for a lambda_1; once that has converged, refuse those beyond it."""
         if self._gammas is None:
             return [eta * limit for eta in self._etas]
         if converged:

@@ -1,4 +1,4 @@
-"""Values given on some nodes, on every other the mean of its neighbours' values.
+"""Solve the Dirichlet problem: values given on some nodes, harmonic on all others.
 
 ``L_uu f_u = W_ul y_l`` with the combinatorial Laplacian: elimination on small graphs, conjugate
 gradients on large ones. A residual does not see a cluster that is held by weak edges only, so the

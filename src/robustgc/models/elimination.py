@@ -1,4 +1,4 @@
-"""Averages over neighbours by elimination without subtraction: right however weights differ."""
+"""Solve Dirichlet problems by elimination without subtraction: accurate for any weights."""
 
 import numpy as np
 

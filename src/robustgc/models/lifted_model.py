@@ -1,4 +1,4 @@
-"""One model with the first modes lifted, for a given gamma."""
+"""Solve RobustGC with the first modes lifted, for one given gamma."""
 
 from numbers import Integral
 

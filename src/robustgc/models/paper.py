@@ -58,7 +58,7 @@ def robust(
         Eigenvalues up to this one are lifted to it, and ``gamma`` may be up to it: the model for
         several classes (docs/lifted.md). 1 is the paper's. `solver` has no part in it then.
     tol : float
-        Relative residual asked of the iterative engines (graphs above 1500 nodes).
+        Relative residual asked of the iterative solvers (graphs above 1500 nodes).
     solver : {"auto", "dense", "krylov", "multigrid", "direct"}
         See `robustgc.linalg.ladder`.
 

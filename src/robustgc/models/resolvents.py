@@ -1,4 +1,4 @@
-"""ZhouGC for many gammas and columns of a large graph, where only some nodes are looked at."""
+"""Solve ZhouGC for many gammas and columns on a large graph, at some nodes only."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

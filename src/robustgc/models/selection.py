@@ -1,4 +1,4 @@
-"""Leave-one-out without refitting: what the model says of a label when it has not seen it."""
+"""Leave-one-out decisions of RobustGC in closed form, without refitting."""
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -1,4 +1,4 @@
-"""What ZhouGC and BelkinGC say of every label when they have not seen it, without refitting."""
+"""Leave-one-out values of ZhouGC and BelkinGC in closed form, without refitting."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class LabelledGraph:
 
 
 def zhou_leave_one_out(part: LabelledGraph, n_classes: int, gammas: Sequence[float]) -> list[Array]:
-    """Return ZhouGC's values at every label without it, a column per class, for every gamma.
+    """Return ZhouGC's leave-one-out values at every label, for every gamma: (labels, K) each.
 
     ``K = gamma (L_N + gamma I)^-1`` does not depend on the labels, so that leaving one out takes
     ``K_ii Y_i`` away: exact. Where that would take too many columns (above 1500 nodes with more
@@ -76,7 +76,7 @@ def _off_diagonal(K: Array) -> Array:
 
 
 def belkin_leave_one_out(basis: Array, Y: Array) -> Array:
-    """Return BelkinGC's values at every label without it; -inf where its class has none left.
+    """Return BelkinGC's leave-one-out values; -inf where a class has no other label.
 
     By the hat matrix, ``Y_i - r_i / (1 - h_ii)``; refitted where that is not determined.
 
@@ -99,7 +99,7 @@ def belkin_leave_one_out(basis: Array, Y: Array) -> Array:
 
 
 def hat_matrix_factors(basis: Array) -> tuple[Array, Array] | None:
-    """Return what spans the fits and the ``h_ii``; None where a label less leaves them open."""
+    """Return U and ``h_ii`` of the hat matrix ``U U'``; None if a fit without i is not unique."""
     if basis.shape[0] <= basis.shape[1]:
         return None
     U, sizes, _ = np.linalg.svd(basis, full_matrices=False)
