@@ -7,9 +7,10 @@ import scipy.sparse as sp
 from graphs import path
 from models_to_save import blobs
 from robustgc import RobustGC
-from robustgc.estimators.components import Parameters
+from robustgc.estimators.fits import GraphProblem
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.solution import NotConvexError
+from robustgc.models.parameters import Parameters
 from robustgc.mpi import notebook
 from robustgc.transduction.labels import encode
 
@@ -49,9 +50,9 @@ def test_answers_are_those_of_one_process(blocks, n_ranks):
     sizes = np.ones(65)
     sizes[0] = 2.0
     clf = RobustGC(affinity="precomputed").fit(W, y, sample_weight=sizes)
-    asked = (W, clf._labels, clf._sizes, FREE, SolverOptions(), False)
-    answer, kept = notebook.solved(*asked, n_ranks)
-    issues = kept.issues(SolverOptions())
+    problem = GraphProblem(W, clf._labels, clf._sizes, FREE)
+    found = notebook.solved(problem, SolverOptions(), n_ranks)
+    answer, issues = found.answer, found.label_issues(SolverOptions())
     expected = clf._answer
     assert np.nanmax(np.abs(answer.f - expected.f)[np.isfinite(expected.f)]) < 1e-6 * np.nanmax(
         np.abs(expected.f[np.isfinite(expected.f)])
@@ -93,9 +94,8 @@ def fault(tmp_path, monkeypatch):
 
 def solve_path():
     labels = encode(["a", "", "", "b"], n_nodes=4)
-    return notebook.solved(
-        sp.csr_array(path(4)), labels, np.ones(4), FREE, SolverOptions(), False, 2
-    )
+    problem = GraphProblem(sp.csr_array(path(4)), labels, np.ones(4), FREE)
+    return notebook.solved(problem, SolverOptions(), 2)
 
 
 @pytest.mark.parametrize(

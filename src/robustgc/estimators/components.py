@@ -124,7 +124,7 @@ def _by_the_paper(
             dtype = dtype_and_tolerance(graph, options)[0]
             rest = DeflatedOperator(graph, np.empty((graph.rows, 0)), old.lambda_1, dtype)
             gammas, share = np.array([old.gamma]), np.array([[old.gamma]])
-            x, measured, steps = rest.mixed(change, gammas, share, min(1e-2, tol / size))
+            x, measured, steps = rest.solve_combined(change, gammas, share, min(1e-2, tol / size))
             f, residual = f + x[0], max(residual, measured * size)
         solution = Solution(f, residual, steps)
         certificate = replace(old, residual=residual, n_iter=steps)
@@ -159,7 +159,7 @@ def _by_ensemble(
             start, reason = time.perf_counter(), "no modes"
             fit = _without_modes(problem, options)
     f = _in_columns(fit.f, problem.classes, Y.shape[1])
-    last = Attempt(fit.modes.engine, reason, fit.modes.note, _since(start))
+    last = Attempt(fit.modes.method, reason, fit.modes.note, _since(start))
     solution = Solution(f, fit.residual, fit.n_iter)
     return Component(problem, solution, _of_the_ensemble(fit, psd, (*tried, last)), fit)
 
