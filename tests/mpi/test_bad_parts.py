@@ -211,7 +211,7 @@ def changing(read):
     return then
 
 folders._own = changing(folders._own)
-edge_parts.Piece.read = changing(edge_parts.Piece.read)
+edge_parts.FilePart.read = changing(edge_parts.FilePart.read)
 try:
     read_share(path, comm)
 except ValueError as error:

@@ -150,9 +150,9 @@ def test_a_class_whose_labels_do_not_count_stays_a_class(blocks):
     W, y = blocks
     sizes = np.where(np.array(y) == "class 1", 0.0, 1.0)
     clf = RobustGC(affinity="precomputed").fit(W, y, sample_weight=sizes)
-    asked = (W, clf._labels, clf._sizes, FREE, SolverOptions(), False)
-    answer, kept = notebook.solved(*asked, 2)
-    issues = kept.issues(SolverOptions())
+    problem = GraphProblem(W, clf._labels, clf._sizes, FREE)
+    found = notebook.solved(problem, SolverOptions(), 2)
+    answer, issues = found.answer, found.label_issues(SolverOptions())
     assert answer.f.shape == (65, 3)
     assert answer.codes.tolist() == clf._answer.codes.tolist()
     assert issues.pairs == pytest.approx(clf.label_issues().pairs, abs=1e-6)
