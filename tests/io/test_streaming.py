@@ -21,8 +21,8 @@ BAD = b"x,2\n"
 class Slow(io.RawIOBase):
     """A Python stream that takes its time, and may fail."""
 
-    def __init__(self, content, fails=None):
-        self.content, self.fails, self.reads = io.BytesIO(content), fails, 0
+    def __init__(self, content, fails=None, pause=0.01):
+        self.content, self.fails, self.pause, self.reads = io.BytesIO(content), fails, pause, 0
 
     def readable(self):
         return True
@@ -31,7 +31,7 @@ class Slow(io.RawIOBase):
         self.reads += 1
         if self.reads == self.fails:
             raise ValueError("the stream has failed")
-        time.sleep(0.01)
+        time.sleep(self.pause)
         return self.content.readinto(room)
 
 
@@ -63,7 +63,7 @@ def test_nothing_is_read_once_the_reading_has_ended():
 
 @pytest.mark.parametrize("content", [BAD + 40 * ROWS, 9 * ROWS + BAD + 40 * ROWS])
 def test_nothing_is_read_after_a_row_that_does_not_fit(content):
-    stream = Slow(content)
+    stream = Slow(content, pause=0.05)  # two seconds for all of it
     with pytest.raises(pa.ArrowInvalid, match="invalid value 'x'"), parts(stream) as found:
         list(found)
     reads = stream.reads
