@@ -59,8 +59,11 @@ def _quoted(message, text):
 
 def of_warning(category, stack):
     """Return where a warning came from if it is no fine one, else None."""
-    fine = category is UserWarning or category.__module__.startswith(("robustgc", "sklearn"))
     inside = _inside(stack)
+    fine = category is UserWarning or category.__module__.startswith(("robustgc", "sklearn"))
+    # What is deprecated is told by a FutureWarning of our own; one of a library is a finding.
+    ours = bool(inside) and Path(inside[-1].filename).name == "alerts.py"
+    fine = fine or (category is FutureWarning and ours)
     return None if fine or not inside else f"{Path(inside[-1].filename).name}:{inside[-1].lineno}"
 
 

@@ -32,7 +32,7 @@ class Candidate:
     Attributes
     ----------
     n_modes, eta : int, float
-        The lifted filter. Below 0 eta is ``-0.2 / lambda_1``: ZhouGC with gamma 0.2. None in saved
+        The lifted filter. Below 0: ZhouGC with gamma ``-eta lambda_1``, usually 0.2. None in saved
         models of earlier versions: least squares on the modes.
     constant : float
         Weight of ``v0 v0'`` in the kernel, which tells labels here from those in other components.
@@ -129,7 +129,7 @@ def kernels(
         if len(modes.values) < n_modes:
             raise ValueError(
                 f"n_modes={n_modes} is not possible here: a component of {problem.graph.n} nodes "
-                f"has {len(modes.values)} modes that can be told from the others. Lower n_modes, "
+                f"has {len(modes.values)} that can be computed reliably. Lower n_modes, "
                 "or leave it at 'auto'."
             )
         return tuple((n_modes, float(value)) for value in etas)

@@ -32,7 +32,7 @@ class ComponentFit:
     problem : Problem
         With the labels that are answered.
     modes : Modes
-    spectrum : Spectrum
+    spectrum : SpectralClarity
     label_filters : LabelFilters
         The filters at the labels by which the candidates were weighed.
     ensemble : Ensemble

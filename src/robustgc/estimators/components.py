@@ -103,10 +103,13 @@ def weighed_fit(component: Component, options: SolverOptions) -> ComponentFit:
         return fit if fit.is_weighed else weigh(problem, options, fit)
     try:
         return fit_component(problem, options)
-    except NotConvergedError:
+    except NotConvergedError as failure:
         if not problem.has_choice or problem.graph.spread is not None:
             raise
-        return _without_modes(problem, options)
+        try:
+            return _without_modes(problem, options)
+        except NotConvergedError:  # on a small graph with weights of all sizes
+            raise failure from None
 
 
 def _by_the_paper(

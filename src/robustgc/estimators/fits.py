@@ -1,4 +1,4 @@
-"""What RobustGC keeps of a fit: the whole of it, or its answers where the rest is not at hand."""
+"""RobustGC on a whole graph: the problem, the loop over components, and what a fit keeps."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -39,6 +39,8 @@ class GraphProblem:
         Shares of the classes that the answers are to have.
     positive_semidefinite : bool
         Of the weights.
+    class_mass : ndarray, shape (K,)
+        Sum of the sample weights of every class.
     """
 
     weights: Weights

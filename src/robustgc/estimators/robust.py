@@ -13,7 +13,7 @@ from robustgc.choice.likelihood import TYPICAL_SHARE
 from robustgc.estimators._docs import documented
 from robustgc.estimators.base import GraphClassifier, unchanged_by_failure
 from robustgc.estimators.engine import check_engine, fitting, ranks
-from robustgc.estimators.fits import Fit, GraphProblem
+from robustgc.estimators.fits import AnswersOnly, Fit, GraphProblem
 from robustgc.graph.alerts import warn
 from robustgc.graph.quoting import quoted
 from robustgc.graph.resources import rank_by_mpiexec
@@ -53,9 +53,9 @@ class RobustGC(GraphClassifier):
         that the answers have them. "labels": the shares of the given labels.
     <shared>
     solver : {"auto", "dense", "krylov", "multigrid", "direct"}, default="auto"
-        How the paper's system (``eta`` and ``n_modes=1`` given) is solved; otherwise it has no
-        effect. "auto": by size and a short probe, and the next engine wherever a
-        result does not pass its checks.
+        How the paper's system (``eta`` and ``n_modes=1`` given) is solved; otherwise it only counts
+        where no modes are found, and the paper's model answers instead. "auto": by size and a short
+        probe, and the next solver wherever a result does not pass its checks.
     tol : float, default=None
         Relative residual of the system to reach; where `residual_` is above it, a
         `ResidualWarning` says so. None: 1e-8, in single precision 1e-5; 1e-3 on more than 1,500
@@ -83,8 +83,9 @@ class RobustGC(GraphClassifier):
         class means), ``constant``, ``centred``, ``accuracy`` and ``evidence`` on labels left out,
         ``weight``. Empty where none was chosen.
     lambda_1_, gamma_, condition_bound_ : float
-        The smallest non-trivial eigenvalue, the trade-off, and the bound on the condition number
-        (section 3.2), for the largest component that was solved (of the heaviest candidate).
+        The smallest non-trivial eigenvalue (an upper bound on it where no mode was found), the
+        trade-off, and the bound on the condition number (section 3.2), for the largest component
+        that was solved (of the heaviest candidate).
     eigen_residual_ : float
         ``|L_N v - lambda_1 v| / lambda_1`` for the unit vector found beside lambda_1.
     solver_ : str
@@ -191,6 +192,7 @@ class RobustGC(GraphClassifier):
     def _fit_distributed(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Self:
         """Fit a matrix of petsc4py: what is fitted is of the rank's own rows."""
         parameters = self._check_parameters()
+        self._warn_of_no_effect(parameters)
         if self.engine != "mpi" or self.affinity != "precomputed" or self.priors is not None:
             raise ValueError(
                 "A matrix of petsc4py needs engine='mpi' and affinity='precomputed', and allows no "
@@ -201,7 +203,7 @@ class RobustGC(GraphClassifier):
         )
         self._X, self._affinity, self._labels = X, None, fitted.labels
         self._answer = self._graph_answer = fitted.answer
-        self._chosen, self._sizes, self._shares = None, None, None
+        self._chosen, self._sizes, self._shares, self._rows = None, None, None, None
         self.n_features_in_ = fitted.share.n
         self._set_model(fitted.answer)
         return self
@@ -223,9 +225,9 @@ class RobustGC(GraphClassifier):
             )
         if self.solver != "auto" and not parameters.of_the_paper:
             warn(
-                f"solver={quoted(self.solver)} is for the paper's model, eta and n_modes=1 given; "
-                "here it only counts where no modes are found. Leave it out, or give "
-                "eta=0.9, n_modes=1."
+                f"solver={quoted(self.solver)} is for the paper's model (eta and n_modes=1 given, "
+                "class_weight left out); here it only counts where no modes are found, and the "
+                "paper's model answers instead. Leave it out, or fit the paper's model."
             )
 
     def _options(self, watch: Any = None) -> SolverOptions:
@@ -242,7 +244,7 @@ class RobustGC(GraphClassifier):
 
         Each label is judged by the others: what the model says of its node when it does not see
         it. Without refitting, and exact up to 1500 nodes or with few labels; with many on a larger
-        graph a tenth of them (a fifth from 100,000 nodes) is left out at a time.
+        graph a label's own part in an answer is estimated from 32 or 64 random signs.
 
         Examples
         --------
@@ -281,6 +283,8 @@ class RobustGC(GraphClassifier):
         check_is_fitted(self)
         if self.landmarks is not None:
             raise ValueError("update is not possible with landmarks; fit again.")
+        if isinstance(self._fit, AnswersOnly):
+            self._fit.updated()  # which says why it cannot be
         changed = changed_labels(self._labels, labels, unlabeled=self.unlabeled)
         sizes = np.where((changed.codes >= 0) & (self._sizes == 0), 1.0, self._sizes)
         kept = changed.codes >= 0
@@ -322,6 +326,8 @@ class RobustGC(GraphClassifier):
         values are log-odds then: what `softmax` makes of them, an eighth of it shared by all
         classes alike, since some nodes are not like their surroundings. With `eta` and `n_modes`
         given values are scaled by their root mean square, and probabilities are a convenience only.
+        Where one class is labelled in a component, nothing is known of the others: f is 1 by
+        convention, and the probability is what that makes of it.
         """
         return super().predict_proba(X)
 
@@ -350,5 +356,7 @@ class RobustGC(GraphClassifier):
         self.selection_ = certificate.selection
         best = next((c for c in certificate.selection if c.lifted), None)
         given = checked_parameters(self.eta, self.n_modes, self.class_weight)
-        self.eta_ = best.eta if best else np.nan if given.eta is None else given.eta
+        ratio = certificate.gamma / certificate.lambda_1  # NaN where nothing was solved
+        otherwise = given.eta if given.eta is not None else ratio if ratio > 0 else np.nan
+        self.eta_ = best.eta if best else otherwise
         self.n_modes_ = best.n_modes if best else given.n_modes or 1

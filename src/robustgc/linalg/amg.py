@@ -112,7 +112,9 @@ class Hierarchy:
                 A, b = sp.csr_array(P.T @ (A @ P)), b_coarse
                 top = _largest(A)
         if A.shape[0] > 5 * COARSE:
-            raise NotConvergedError(f"the nodes do not group: {A.shape[0]} are left")
+            raise NotConvergedError(
+                f"multigrid coarsening stopped: the coarsest level still has {A.shape[0]} nodes"
+            )
         self.work = sum(
             _MATRICES * level.A.nnz for level in self.levels if isinstance(level, Level)
         )

@@ -168,7 +168,10 @@ class KrylovSpace:
         wanted = max(3 * count + 20, count + 4 * self._block, 60)
         self._most = int(min(wanted, graph.n // 2, room))
         if self._most < count + 3 * self._block:
-            raise NotConvergedError("the basis of block Lanczos does not fit into memory")
+            raise NotConvergedError(
+                f"{count} modes need a larger basis for block Lanczos than {graph.n} nodes, or the "
+                "memory, have room for."
+            )
         self._U: NDArray[Any] = np.empty(
             (graph.rows, self._most + self._block), self.dtype, order="F"
         )

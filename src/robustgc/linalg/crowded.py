@@ -52,7 +52,9 @@ def filtered_modes(
         if rest[0] <= residual:
             return values, X, rest, done
         if done >= most:
-            raise NotConvergedError(f"the first of {X.shape[1]} crowded modes has {rest[0]:.1e}")
+            raise NotConvergedError(
+                f"the lowest of {X.shape[1]} close eigenpairs still has the residual {rest[0]:.1e}"
+            )
 
 
 def _filtered(

@@ -122,8 +122,9 @@ class DeflatedOperator:
             return np.stack([self._numbering.back(x) for x in found]), residual, steps
         if degree > _MOST:
             raise NotConvergedError(
-                f"{degree} products would be needed off the first modes, where the spectrum begins "
-                f"at {self.spectrum_floor:.1e}; at most {_MOST} are made. Lower eta, ask for more "
+                f"Solving beyond the known eigenvectors (values from {self.spectrum_floor:.1e} "
+                f"on) needs {degree} products with the graph; at most {_MOST} are made. Lower eta, "
+                "ask for more "
                 "modes, or use affinity='knn', landmarks= or another sigma."
             )
         shares = coefficients @ self._chebyshev_series(gammas, degree)
@@ -197,8 +198,9 @@ class DeflatedOperator:
         grown = self.graph.norms(self._project(x))
         if (grown > 1.1 * sizes + 1e-300).any():
             raise NotConvergedError(
-                f"A mode below {self.spectrum_floor:.2e} was not found: vectors grew "
-                f"{float((grown / np.maximum(sizes, 1e-300)).max()):.1e} times off the others. "
+                f"An eigenvalue below {self.spectrum_floor:.2e} was missed: the Chebyshev "
+                "iteration diverged, vectors grew "
+                f"{float((grown / np.maximum(sizes, 1e-300)).max()):.1e} times. "
                 "Give a smaller tol, use dtype='float64', or remove very weak edges."
             )
 

@@ -108,7 +108,9 @@ def run(
         converged = state.pair if state.pair.guarded and state.pair.residual <= tol else None
         if converged:
             if converged.lambda_1 < LEAST[L.dtype.itemsize]:
-                raise NotConvergedError(f"lambda_1 = {converged.lambda_1:.1e} is too small for it")
+                raise NotConvergedError(
+                    f"lambda_1 = {converged.lambda_1:.1e} is too small for Lanczos here"
+                )
             requested(converged.lambda_1)  # refuses a gamma beyond
             if state.worst <= tol:
                 return _path_solution(lanczos, state, tol)

@@ -129,5 +129,7 @@ def _combined_modes(
     guard = tridiagonals[-1]
     low = float(guard.theta[0]) if guard is not None else theta[0]
     if keep == 0 or theta[0] > low * (1 + 1e-3) or theta[0] < _LEAST[L.dtype.itemsize]:
-        raise NotConvergedError(f"lambda_1 is about {low:.1e}, and no label sees it clearly")
+        raise NotConvergedError(
+            f"lambda_1 is about {low:.1e}, and the Krylov spaces of the labels do not resolve it"
+        )
     return theta[: min(keep, count)], X[:, : min(keep, count)]

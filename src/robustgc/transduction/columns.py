@@ -83,8 +83,9 @@ def probabilities(f: Array, spread: float = 1.0, typical: float = 1.0) -> Array:
 
 
 def calibrated(certificates: Iterable[Certificate]) -> bool:
-    """Whether decision values are log-odds: where the model was chosen by labels left out."""
-    return any(certificate.selection for certificate in certificates)
+    """Whether decision values are log-odds: where all models were chosen by labels left out."""
+    chosen = [bool(certificate.selection) for certificate in certificates]
+    return bool(chosen) and all(chosen)
 
 
 def size_of(f: Array) -> float:
