@@ -96,5 +96,5 @@ def test_a_filter_without_time_says_so(monkeypatch):
     monkeypatch.setattr(crowded, "_WORK", 1e6)
     graph = Graph(random_tree(4000, 4000))
     start = np.random.default_rng(6027).standard_normal((graph.n, 8))
-    with pytest.raises(NotConvergedError, match="crowded"):
+    with pytest.raises(NotConvergedError, match="close eigenpairs"):
         crowded.filtered_modes(graph, start, 0.05, 1e-5, "float64", ignore_progress)
