@@ -107,9 +107,8 @@ class SpectralClarity:
         K, known = problem.n_classes, min(len(modes.values), wanted_modes(problem))
         behind = np.append(modes.values, modes.next_eigenvalue)[1 : known + 1]
         ratio = np.divide(modes.values[:known], behind, out=np.full(known, 0.5), where=behind > 0)
-        count = np.minimum(
-            1.0, 2 * K * participation_ratios(problem.graph, modes.vectors[:, :known])
-        )
+        ratios = participation_ratios(problem.graph, modes.vectors[:, :known])
+        count = np.minimum(1.0, 2 * K * ratios)
         reach = np.cumsum(count)
         full = np.minimum(1.0, reach / max(1, K - 1))
         gaps = np.clip(1 - ratio, 1e-9, 1.0) ** 3 * full**2
@@ -149,9 +148,8 @@ def all_candidates(
     The clarity of a gap goes to the filter that lifts the modes below it, with the largest eta:
     read by the nearest class mean (with two classes, by class means), unless there are enough modes
     for more clusters than classes: then by regression. Localisation speaks for the kernel that
-    leans least on the modes. The rest is shared: a third each for ZhouGC's kernel, lifted
-    filters, and regressions. Among these, filters have their parts in proportion to
-    ``min(1, (K - 1) / n_modes)``.
+    leans least on the modes. The rest is shared: a third each for ZhouGC's kernel, lifted filters,
+    and regressions, among which filters count in proportion to ``min(1, (K - 1) / n_modes)``.
     """
     K, nan = problem.n_classes, float("nan")
     if not problem.has_choice:

@@ -164,15 +164,13 @@ def weigh(
     graph, exact = problem.graph, not problem.has_choice
     known, earlier = None, None
     if before is not None:
-        modes, spectrum, known = before.modes, before.spectrum, before.label_filters
-        earlier = before.ensemble.candidates
+        modes, known, earlier = before.modes, before.label_filters, before.ensemble.candidates
     elif without_modes is None:
         Y, count = problem.columns(problem.sample_weight), candidates.wanted_modes(problem) + 1
         modes = find_modes(graph, count, Y[:, 1:] - Y[:, :1], options, exact=exact)
-        spectrum = candidates.SpectralClarity.of(problem, modes)
     else:
         modes, tol = without_modes.modes, max(tol, TOL)
-        spectrum = candidates.SpectralClarity.of(problem, modes)
+    spectrum = before.spectrum if before else candidates.SpectralClarity.of(problem, modes)
     with threads.single_blas:
         if known is not None:
             pairs, filters = tuple(known.pairs), known.filters
@@ -183,9 +181,8 @@ def weigh(
             else:
                 gammas = without_modes.gammas.tolist()
                 pairs = tuple((0, gamma / without_modes.limit) for gamma in gammas)
-            filters = LiftedFilters(
-                graph, modes, [q for q, _ in pairs], gammas, options, exact=exact
-            )
+            numbers = [q for q, _ in pairs]
+            filters = LiftedFilters(graph, modes, numbers, gammas, options, exact=exact)
         etas = [eta for _, eta in pairs]
         label_filters = LabelFilters(filters, etas, problem.nodes, coarse, known)
         some = candidates.all_candidates(problem, pairs, spectrum)
