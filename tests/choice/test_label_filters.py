@@ -11,7 +11,7 @@ import lifting
 from robustgc import Graph, RobustGC
 from robustgc.choice.candidates import Candidate
 from robustgc.choice.ensemble import weigh_candidates
-from robustgc.choice.likelihood import TYPICAL_SHARE
+from robustgc.choice.likelihood import ATYPICAL
 from robustgc.choice.values import LabelValues
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.lifted import LiftedFilters, find_modes
@@ -203,7 +203,7 @@ def test_a_label_alone_in_its_class_is_not_judged():
     np.testing.assert_array_equal(found.judged, y[nodes] != 2)
     np.testing.assert_allclose(found.class_probabilities.sum(axis=1), 1.0)
     unseen = found.class_probabilities[y[nodes] == 2, 2]
-    assert unseen == pytest.approx((1 - TYPICAL_SHARE) / 3)  # its class is not there without it
+    assert unseen == pytest.approx(ATYPICAL / 3)  # its class is not there without it
 
 
 def test_a_component_of_a_larger_matrix():

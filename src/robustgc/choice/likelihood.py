@@ -36,7 +36,6 @@ _ENSEMBLE_TAUS = (2.0, 4.0, 8.0, 16.0, 32.0)
 _ENSEMBLE_NOISE = (0.05, 0.15, 0.25, 0.35, 0.45, 0.55)
 _CONFUSED = (0.0, 0.9)  # alpha
 _EASIEST = 0.05  # mean of 1 - q at least: where all is clear no label is ten times as hard
-TYPICAL_SHARE = 1 - ATYPICAL  # of nodes without a label
 _EMPTY = 1e-9  # of the heaviest class: a class of less mass has no label left
 
 
@@ -147,4 +146,4 @@ def label_posterior(
 
 def typical(p: Array) -> Array:
     """Return ``(1 - delta) p + delta / K``: some nodes are not like their surroundings."""
-    return np.asarray(TYPICAL_SHARE * p + (1 - TYPICAL_SHARE) / p.shape[1])
+    return np.asarray((1 - ATYPICAL) * p + ATYPICAL / p.shape[1])

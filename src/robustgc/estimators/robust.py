@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from robustgc.audit.issues import LabelIssues
-from robustgc.choice.likelihood import TYPICAL_SHARE
+from robustgc.choice.likelihood import ATYPICAL
 from robustgc.estimators._docs import documented
 from robustgc.estimators.base import GraphClassifier, unchanged_by_failure
 from robustgc.estimators.engine import check_engine, fitting, ranks
@@ -333,7 +333,7 @@ class RobustGC(GraphClassifier):
 
     def _probabilities(self, f: Array) -> Array:
         if calibrated(self._answer.certificates.values()):
-            return probabilities(f, typical=TYPICAL_SHARE)
+            return probabilities(f, typical=1 - ATYPICAL)
         return super()._probabilities(f)
 
     def _read(self, X: Any, *, reset: bool) -> Any:

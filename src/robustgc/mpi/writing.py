@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from robustgc.audit.issues import LabelIssues
-from robustgc.choice.likelihood import TYPICAL_SHARE
+from robustgc.choice.likelihood import ATYPICAL
 from robustgc.io.frames import arrow
 from robustgc.io.opening import InputError, check_target, replacing
 from robustgc.io.tables import PARQUET
@@ -119,11 +119,7 @@ def _blocks(
             answer, f=answer.f[some], codes=answer.codes[some], reasons=answer.reasons[some]
         )
         chosen = calibrated(answer.certificates.values())
-        p = (
-            probabilities(part.f, typical=TYPICAL_SHARE)
-            if chosen
-            else probabilities(part.f, spread)
-        )
+        p = probabilities(part.f, typical=1 - ATYPICAL) if chosen else probabilities(part.f, spread)
         yield arrow(answer_columns(known[some], labels, part, p, suspicion[some]))
 
 
