@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import robustgc
+from tools.floor_plan import imported
 
 ROOT = Path(robustgc.__file__).parent
 # From the ground up: a package imports only from those before it in this list.
@@ -34,25 +35,6 @@ PACKAGES = sorted(name for name, path in PATHS.items() if path.name == "__init__
 
 def package(module):
     return module.split(".")[0]
-
-
-def imported(node):
-    """Return what a node imports of robustgc; also what it has as text for `import_module`."""
-    if isinstance(node, ast.ImportFrom):
-        names = [f"{node.module}.{alias.name}" for alias in node.names]
-    elif isinstance(node, ast.Import):
-        names = [alias.name for alias in node.names]
-    elif isinstance(node, ast.Call):
-        called = ast.unparse(node.func).split(".")[-1]
-        texts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
-        texts = [text for text in texts if isinstance(text, str)]
-        names = [
-            text.rstrip(".") for text in texts if called == "import_module"
-        ]  # f"...mpi.{name}"
-        names += [f"robustgc.{text}" for text in texts if called == "loops"]
-    else:
-        names = []
-    return [name.removeprefix("robustgc.") for name in names if name.startswith("robustgc.")]
 
 
 def for_types_only(tree):

@@ -62,7 +62,8 @@ def imported(node: ast.AST) -> list[str]:
         called = ast.unparse(node.func).split(".")[-1]
         parts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
         texts = [text for text in parts if isinstance(text, str)]
-        names = texts if called == "import_module" else []
+        # f"robustgc.mpi.{name}" names a package
+        names = [text.rstrip(".") for text in texts if called == "import_module"]
         names += [f"robustgc.{text}" for text in texts if called == "loops"]
     else:
         names = []

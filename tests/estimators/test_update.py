@@ -1,12 +1,17 @@
 """Changed labels: the answer is that of a fit with them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import graphs
 import lifting
-from robustgc import RobustGC
+from robustgc import NotConvergedError, RobustGC
+from robustgc.estimators import components
+from robustgc.estimators.fits import AnswersOnly
+from robustgc.linalg.ladder import SolverOptions
 from samples import moons
 from solving import relative
 
@@ -224,3 +229,25 @@ def test_not_with_landmarks():
     X, y, _ = moons()
     with pytest.raises(ValueError, match="not possible with landmarks"):
         RobustGC(landmarks=60).fit(X, y).update({0: 1})
+
+
+def test_a_fit_on_ranks_says_why_its_labels_cannot_change():
+    """It has no sample weights in this process: the reason comes before any use of them."""
+    clf = RobustGC(affinity="precomputed").fit(graphs.path(8), [0, *[-1] * 6, 1])
+    clf._fit, clf._sizes = AnswersOnly(clf._fit.answer, "", "The nodes are on ranks."), None
+    for work in (lambda: clf.update({3: 0}), lambda: clf.suggest_queries(1)):
+        with pytest.raises(ValueError, match=r"The nodes are on ranks\."):
+            work()
+
+
+def test_a_report_that_cannot_be_made_says_the_first_reason(monkeypatch):
+    """Filters without modes are for large graphs: that they fail on a small one tells nothing."""
+    clf = RobustGC(affinity="precomputed").fit(graphs.path(8), [0, *[-1] * 6, 1])
+    component = replace(next(iter(clf._fit.components.values())), fit=None)
+
+    def failing(*_args, **_kwargs):
+        raise NotConvergedError("The first reason.")
+
+    monkeypatch.setattr(components, "fit_component", failing)
+    with pytest.raises(NotConvergedError, match=r"The first reason\."):
+        components.weighed_fit(component, SolverOptions())

@@ -14,6 +14,7 @@ from robustgc.graph.laplacian import Laplacian
 from robustgc.linalg.ladder import SolverOptions, solve_robust
 from robustgc.linalg.lifted import LARGE_GRAPH_RESIDUAL, LiftedFilters, modes_with_residual
 from robustgc.linalg.solution import Gammas
+from robustgc.transduction.columns import calibrated
 from solving import answers, relative
 
 
@@ -291,6 +292,11 @@ def test_without_modes_the_papers_model_answers_and_says_so():
     assert "at the level of rounding" in clf.history_[0].result
     assert clf.residual_ < 1e-6
     np.testing.assert_array_equal(clf.transduction_[: 3 * m], np.repeat([0, 2, 0], m))
+    assert clf.eta_ == pytest.approx(0.9)
+    assert clf.n_modes_ == 1
+    # The small component has an ensemble: not all values are log-odds, so that none are taken so.
+    assert [bool(c.selection) for c in clf.certificates_.values()] == [False, True]
+    assert not calibrated(clf.certificates_.values())
 
 
 def test_weak_blocks_of_a_large_graph_are_found_by_more_products():

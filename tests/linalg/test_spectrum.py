@@ -7,7 +7,9 @@ from hypothesis import given
 import graphs
 import oracles
 from robustgc import Graph, NotConvergedError, eigenpairs, full_spectrum, lambda_1
+from robustgc.graph import threads
 from robustgc.graph.graph import KINDS, SMALL
+from robustgc.linalg import spectrum
 
 
 def exact_lambda_1(W):
@@ -184,3 +186,17 @@ def test_several_pairs_of_a_hard_spectrum_come_from_multigrid(monkeypatch):
     exact = np.sort(np.linalg.eigvalsh(Graph(W.toarray()).laplacian()))[:6]
     np.testing.assert_allclose(found.values[1:], exact[1:], rtol=1e-8)
     assert found.residual < 1e-9
+
+
+@pytest.mark.parametrize(("n", "alone"), [(40, True), (SMALL + 1, False)])
+def test_a_small_graph_is_decomposed_on_one_thread(monkeypatch, n, alone):
+    """Threads of BLAS that wait for each other beside another program take ten times as long."""
+    found, eigh = [], np.linalg.eigh
+
+    def recorded(matrix):
+        found.append(threads.single_blas._inside > 0)
+        return eigh(matrix)
+
+    monkeypatch.setattr(np.linalg, "eigh", recorded)
+    spectrum._decomposed(Graph(graphs.complete(n)), "normalized")
+    assert found == [alone]

@@ -192,7 +192,6 @@ def _of_the_paper(
 ) -> Certificate:
     """Return the evidence of one model."""
     solution, gamma, limit = outcome.solutions[0], outcome.gammas[0], outcome.lambda_1
-    top = 1.0 if psd else 2.0
     return Certificate(
         graph.n,
         solution.residual,
@@ -200,7 +199,7 @@ def _of_the_paper(
         extension=gamma,
         lambda_1=limit,
         gamma=gamma,
-        condition_bound=(top - gamma) / (limit - gamma),
+        condition_bound=condition_number_bound(limit, gamma, positive_semidefinite=psd),
         eigen_residual=outcome.eigen_residual,
         history=history,
     )
