@@ -1,13 +1,24 @@
-"""Files and folders written whole or not at all, one alone or several together.
+"""The one way to write a file or folder whole or not at all, one alone or several together.
 
-Everything is written beside its final name and gets that name by a rename when it is complete:
-whoever looks sees the old one or the new one, never a part. What killed runs have left is removed
-by the next one (`robustgc.graph.leftovers`).
+Everything is written next to its final name and gets that name by a rename when it is complete:
+whoever looks sees the old one or the new one, never a part.
+
+A killed run leaves what it was writing. The next run that writes the same name removes it, if
+nobody is writing it any more. That is told by a lock (flock), which the kernel takes back from a
+process however it ends. The number of the process in the name would not do: numbers are used
+again, and mean nothing in another container. On a shared disk locks of other machines may not be
+seen, so what was begun there (the name has a hash of the machine's), or where there are no locks,
+goes when nothing was written to it for a day.
 """
 
 import errno
 import os
+import re
+import secrets
+import shutil
+import socket
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -15,14 +26,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from robustgc.graph.leftovers import beside, clear_leftovers, hidden_beside, locked, remove
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 _TRIES = 100
+_DAY = 86_400  # seconds
+_LONGEST = 180  # bytes of a name that are repeated in that of its unfinished file; 255 are possible
+_HERE = f"{zlib.crc32(socket.gethostname().encode()):08x}"
 
 
 @dataclass
 class _Staged:
-    """An output that is complete, or being written, beside its final name."""
+    """An output that is complete, or being written, next to its final name."""
 
     final: Path
     partial: Path
@@ -34,18 +51,18 @@ class _Staged:
     moved: bool = False
 
     def move(self, keep: bool) -> None:
-        """Give it its name; what was there is kept beside it if it may have to come back."""
+        """Give it its name; what was there stays next to it if it may have to come back."""
         self.new = not os.path.lexists(self.final)
         if self.partial.is_dir() and not self.new:
             with suppress(OSError):  # else another run could take it for a leftover
-                self.old_lock = locked(self.final)
-            self.old = beside(self.final, "old")
+                self.old_lock = _locked(self.final)
+            self.old = sibling_name(self.final, "old")
             self.final.rename(self.old)
         elif keep and not self.new:
-            self.old = beside(self.final, "old")
+            self.old = sibling_name(self.final, "old")
             try:  # a second name: unlike a rename, it leaves no moment without the file
                 os.link(self.final, self.old)
-                self.old_lock = locked(self.old)
+                self.old_lock = _locked(self.old)
             except BlockingIOError:  # of another run that moves it: it is no leftover then either
                 pass
             except OSError:  # there are no such links on this disk
@@ -68,9 +85,9 @@ class _Staged:
 
     def close(self) -> None:
         """Remove what did not get its name, and what is no longer wanted."""
-        remove(self.partial)
+        _remove(self.partial)
         if self.old is not None and os.path.lexists(self.final):
-            remove(self.old)
+            _remove(self.old)
         for lock in (self.lock, self.old_lock):
             if lock is not None:
                 os.close(lock)
@@ -118,7 +135,7 @@ def together(paths: Iterable[str | os.PathLike[str]]) -> Iterator[None]:
 def new_file(
     path: Path, *, check: Callable[[], object] | None = None, alone: bool = False
 ) -> Iterator[BinaryIO]:
-    """Give a file to write beside `path`, moved there at the end, or with others of `together`.
+    """Give a file to write next to `path`, moved there at the end, or with others of `together`.
 
     Parameters
     ----------
@@ -128,7 +145,7 @@ def new_file(
     alone : bool
         Whether it is moved at once in any case: it lies in a folder that is being written.
     """
-    clear_leftovers(path)
+    remove_leftovers(path)
     staged, stream = _begun_file(path)
     staged.check = check
     with _staging(staged, alone):
@@ -142,7 +159,7 @@ def new_file(
 def new_folder(
     path: str | os.PathLike[str], *, check: Callable[[], object] | None = None
 ) -> Iterator[Path]:
-    """Give a folder to fill beside `path`, renamed at the end, removed after a failure.
+    """Give a folder to fill next to `path`, renamed at the end, removed after a failure.
 
     Parameters
     ----------
@@ -157,7 +174,7 @@ def new_folder(
         There is something that may not be replaced.
     """
     final = Path(path)
-    clear_leftovers(final)
+    remove_leftovers(final)
     if check is None:
         _check_free(final)
     staged = _begun_folder(final)
@@ -168,7 +185,7 @@ def new_folder(
 
 @contextmanager
 def scratch_folder(path: Path) -> Iterator[Path]:
-    """Give a folder beside `path` for what is needed only while that is written."""
+    """Give a folder next to `path` for what is needed only while that is written."""
     staged = _begun_folder(path)
     try:
         yield staged.partial
@@ -228,7 +245,7 @@ def _move(outputs: list[_Staged]) -> None:
 
 def _begun_file(path: Path) -> tuple[_Staged, BinaryIO]:
     for _ in range(_TRIES):
-        partial = hidden_beside(path)
+        partial = partial_file_name(path)
         stream = partial.open("xb")
         if (staged := _lock_staged(path, partial)) is not None:
             return staged, stream
@@ -238,7 +255,7 @@ def _begun_file(path: Path) -> tuple[_Staged, BinaryIO]:
 
 def _begun_folder(path: Path) -> _Staged:
     for _ in range(_TRIES):
-        partial = beside(path, "partial")
+        partial = sibling_name(path, "partial")
         partial.mkdir(parents=True)
         if (staged := _lock_staged(path, partial)) is not None:
             return staged
@@ -248,7 +265,7 @@ def _begun_folder(path: Path) -> _Staged:
 def _lock_staged(final: Path, partial: Path) -> _Staged | None:
     """Lock what was just begun; None if a run that removes leftovers was faster."""
     try:
-        lock = locked(partial)
+        lock = _locked(partial)
         if lock is not None and not os.path.samestat(os.fstat(lock), partial.stat()):
             os.close(lock)
             return None
@@ -260,3 +277,89 @@ def _lock_staged(final: Path, partial: Path) -> _Staged | None:
 def _check_free(path: Path) -> None:
     if os.path.lexists(path):
         raise FileExistsError(f"{path} exists already; remove it or choose another name.")
+
+
+def partial_file_name(path: Path) -> Path:
+    """Return a name for an unfinished file: readers of a whole folder do not see it."""
+    return path.with_name(f".{_stem(path.name)}.{_HERE}-{secrets.token_hex(4)}.partial")
+
+
+def sibling_name(path: Path, kind: str) -> Path:
+    """Return a name for an unfinished folder ("partial"), or for what is replaced ("old")."""
+    return path.with_name(f"{_stem(path.name)}.{kind}-{_HERE}-{secrets.token_hex(4)}")
+
+
+def _stem(name: str) -> str:
+    """Return the name, or a short form of one so long that nothing could be put behind it."""
+    raw = os.fsencode(name)
+    return name if len(raw) <= _LONGEST else f"{name[:20]}{zlib.crc32(raw):08x}"
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what killed runs have left of this output; bring back an old one they had put away."""
+    stem = re.escape(_stem(path.name))
+    known = re.compile(
+        rf"\.{stem}\.(?P<a>[0-9a-f]{{8}}-)?[0-9a-f]{{8}}\.partial|"
+        rf"{stem}\.(partial|old)-(?P<b>[0-9a-f]{{8}}-)?[0-9a-f]{{8}}(\.zip)?"
+    )
+    try:
+        names = os.listdir(path.parent)
+    except OSError:  # whatever it is, writing will say it
+        return
+    for name in names:
+        if match := known.fullmatch(name):
+            here = (match["a"] or match["b"]) == f"{_HERE}-"
+            with suppress(OSError):
+                _remove_leftover(path.parent / name, path, here)
+
+
+def _remove_leftover(left: Path, final: Path, here: bool) -> None:
+    """Remove one leftover, if nobody is writing it."""
+    lock = _locked(left)  # or BlockingIOError: somebody is
+    try:
+        if (not here or lock is None) and time.time() - _last_write(left) < _DAY:
+            return
+        if left.name.startswith(f"{_stem(final.name)}.old-") and not os.path.lexists(final):
+            left.rename(final)  # killed between two renames: this is the only complete one
+        else:
+            _remove(left)
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _last_write(path: Path) -> float:
+    """Return when something was last written to a file or folder."""
+    inside = path.iterdir() if path.is_dir() and not path.is_symlink() else ()
+    return max([path.lstat().st_mtime, *(file.lstat().st_mtime for file in inside)])
+
+
+def _remove(path: Path) -> None:
+    """Remove a file or a folder, if it is there and can be removed."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _locked(path: Path) -> int | None:
+    """Lock a file or folder and return its descriptor; None where there are no locks.
+
+    Raises
+    ------
+    BlockingIOError
+        Somebody else has locked it.
+    """
+    if fcntl is None:
+        return None
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor

@@ -84,7 +84,7 @@ def build_csr(
         raise ValueError(
             f"n_nodes={quoted(n_nodes)} is not from 1 to {LIMIT}; give the number of nodes."
         )
-    with new_folder(folder) as partial:
+    with new_folder(folder) as partial:  # scratch and results alike: it is moved when it is whole
         whole, top, has_weights = _spill(
             read(edges, LIMIT if n_nodes is None else n_nodes, weighted),
             partial / "edges.work",

@@ -1,4 +1,8 @@
-"""A folder with a question for the ranks, and later with their answers; no code in it."""
+"""A folder with a question for the ranks, and later with their answers; no code in it.
+
+It is a temporary folder of one fit, which nobody reads before the ranks have ended well: files in
+it need not be written whole or not at all.
+"""
 
 import json
 from dataclasses import asdict, dataclass

@@ -52,6 +52,7 @@ class Store:
         new = not self.path.is_file()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         rows = [{"trial": name_of(key), **key, **r, "of": len(records)} for r in records]
+        # A log that grows: what a killed run has left of a trial, `read` leaves out.
         with self.path.open("a", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(rows[0]))
             if new:

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from robustgc.graph.atomic import new_file
+
 # Okabe and Ito's palette, told apart by colour-blind readers; lines and markers differ as well.
 COLOUR = {
     "ZhouGC": "#E69F00",
@@ -60,8 +62,10 @@ def figure(folder: Path, name: str, *args: Any, **kwargs: Any) -> Iterator[tuple
         drawn, axes = plt.subplots(*args, layout="constrained", **kwargs)
         yield drawn, axes
         folder.mkdir(parents=True, exist_ok=True)
-        drawn.savefig(folder / f"{name}.png", dpi=130)
-        drawn.savefig(folder / f"{name}.svg", metadata={"Date": None})
+        with new_file(folder / f"{name}.png") as file:
+            drawn.savefig(file, format="png", dpi=130)
+        with new_file(folder / f"{name}.svg") as file:
+            drawn.savefig(file, format="svg", metadata={"Date": None})
         plt.close(drawn)
 
 
