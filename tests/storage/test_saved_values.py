@@ -62,8 +62,8 @@ VALUES = [
     ("issue_pairs", (0, 0), 0.99, r"the shares sum to 1\.\d+; they must sum to 1"),
     ("issue_node", 0, 31, "the report is of 10 labels that are not the 10 given ones"),
     ("points_data", 0, np.nan, "it has the value nan; only finite"),
-    ("points_indptr", 3, 9999, r"points_indptr.npy .*must rise from 0 to .*\d+"),
-    ("points_indptr", 3, 0, "row pointers must rise from 0"),
+    ("points_indptr", 3, 9999, r"points_indptr.npy .*must rise from 0 to the number"),
+    ("points_indptr", 3, 0, "must rise from 0"),
 ]
 
 
@@ -177,7 +177,7 @@ def test_a_damaged_header(model, header):
     content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(256)
     (model / "degrees.npy").write_bytes(content)
     forged(model)
-    refused(model, r"degrees\.npy is damaged: its header is not one that numpy\.save writes.* Save")
+    refused(model, r"degrees\.npy is damaged: (its header (is damaged|claims)|it has type).* Save")
 
 
 def test_priors_points_and_reach(tmp_path):
@@ -214,7 +214,7 @@ def test_arrays_of_either_byte_order_are_read(model):
 
 
 def test_headers_as_numpy_writes_them_are_read():
-    from robustgc.storage.files import _check_header
+    from robustgc.graph.folder import read_header
 
     for values in [np.zeros(()), np.zeros(3), np.zeros((2, 3), order="F"), np.zeros((0, 4), ">i4"),
                    np.zeros((1, 2, 3), bool), np.zeros(7, np.uint8)]:  # fmt: skip
@@ -222,7 +222,7 @@ def test_headers_as_numpy_writes_them_are_read():
         np.save(stream, values)
         size = stream.tell()
         stream.seek(0)
-        _check_header(stream, size)
+        assert read_header(stream, size)[2] == values.dtype
 
 
 def test_candidates_of_earlier_versions_load():

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,7 +19,9 @@ _MANIFEST = 2**16  # bytes; ours has a hundred
 _AGAIN = "Build the folder again."
 
 
-def read_header(stream: BinaryIO, size: int) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def read_header(
+    stream: BinaryIO | BufferedIOBase, size: int
+) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Return shape, order and type of an array in the npy format; the stream is at its values then.
 
     Parameters

@@ -15,15 +15,21 @@ from numpy.typing import NDArray
 
 from robustgc.audit.issues import LabelIssues
 from robustgc.estimators.fits import GraphProblem
-from robustgc.estimators.saving.reading import Reading
-from robustgc.estimators.saving.state import constant_arrays, encoded_certificates, issue_arrays
 from robustgc.graph.csr import CSR
 from robustgc.graph.weights import Array, Weights
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
 from robustgc.mpi.fit import Fitted
 from robustgc.mpi.world import collective_errors
-from robustgc.storage.values import array, encoded
+from robustgc.storage.answers import (
+    constant_arrays,
+    encoded_certificates,
+    issue_arrays,
+    node_arrays,
+    read_answer,
+    read_issues,
+)
+from robustgc.storage.values import Checked, decoded_array, encoded
 from robustgc.transduction.answer import Transduction
 from robustgc.transduction.labels import Labels
 
@@ -73,7 +79,7 @@ def read_job(folder: Path) -> Job:
     about = json.loads((folder / MODEL).read_text(encoding="utf-8"))
     with np.load(folder / LABELS, allow_pickle=False) as found:
         nodes, codes, sizes = found["nodes"], found["codes"], found["sizes"]
-    given = Labels(array(about["classes"]), codes, None)
+    given = Labels(decoded_array(about["classes"]), codes, None)
     parameters, options = Parameters(**about["parameters"]), SolverOptions(**about["options"])
     return Job(nodes, given, sizes, parameters, options, about["psd"])
 
@@ -86,14 +92,8 @@ def write_answers(folder: Path, fitted: Fitted) -> None:
     constants: dict[int, Array] = {}
     for some in comm.allgather(answer.constants):
         constants |= some
-    number = {text: code for code, text in enumerate(texts)}
-    rows: dict[str, NDArray[Any]] = {
-        "f": answer.f,
-        "codes": answer.codes,
-        "reasons": np.array([number[text] for text in answer.reasons], dtype=np.uint8),
-        "components": np.asarray(answer.number, dtype=np.int64),
-        "degrees": answer.d,
-    }
+    rows = node_arrays(answer, texts)
+    rows["components"] = np.asarray(answer.number, dtype=np.int64)  # of one type on all ranks
     with collective_errors(comm):
         if comm.rank == 0:
             for name, values in rows.items():
@@ -129,9 +129,8 @@ def read_answers(folder: Path, labels: Labels) -> tuple[Transduction, LabelIssue
     """Read the answers for all nodes, checked as those of a saved model are."""
     about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     arrays = {file.stem: np.load(file, allow_pickle=False) for file in folder.glob("*.npy")}
-    reading = Reading(folder, about, arrays)
-    n = len(labels.codes)
-    answer = reading.answer(n, len(labels.classes))
-    issues = reading.issues(n, labels.classes)
+    checked = Checked(folder, about, arrays)
+    answer = read_answer(checked, len(labels.codes), len(labels.classes))
+    issues = read_issues(checked, labels)
     assert isinstance(issues, LabelIssues)
     return answer, issues

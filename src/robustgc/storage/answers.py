@@ -1,4 +1,4 @@
-"""What a model's answers must be to each other: values, classes, reasons, components, evidence."""
+"""Answers and the report of wrong labels <-> arrays, checked to be what a fit could have given."""
 
 from typing import Any
 
@@ -6,19 +6,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.audit.issues import LabelIssues
-from robustgc.graph.quoting import quoted
-from robustgc.storage.checks import Checked
+from robustgc.graph.quoting import quoted, short
+from robustgc.graph.weights import Array
+from robustgc.storage.values import Checked, decoded_record, encoded_record
 from robustgc.transduction.answer import (
     DECIDED,
     ISOLATED,
     NO_LABEL,
     ONE_CLASS,
     TIE,
+    Certificate,
     Transduction,
     decide,
 )
 from robustgc.transduction.labels import Labels
 from robustgc.transduction.landmarks import EXTENDED, OUT_OF_REACH
+
+Arrays = dict[str, NDArray[Any]]
 
 # Whether a node with this reason has a class, and whether it has decision values.
 _MEANING = {
@@ -30,37 +34,129 @@ _MEANING = {
     ISOLATED: (False, False),
     OUT_OF_REACH: (False, False),
 }
-ROUNDING = 1e-9  # shares are sums of rounded numbers
+_ROUNDING = 1e-9  # shares are sums of rounded numbers
 _NONE, _SOLVED, _CONSTANT = 0, 1, 2  # what is known of a component
 
 
-def check_answer(
-    checked: Checked,
-    answer: Transduction,
-    chosen: NDArray[Any] | None,
-    texts: list[str],
-    reason: NDArray[np.uint8],
-) -> None:
-    """Refuse an answer that no fit gives.
+def encoded_certificates(certificates: dict[int, Certificate]) -> list[Any]:
+    """Return the evidence of every component that was solved, for the manifest."""
+    return [[int(c), encoded_record(certificate)] for c, certificate in certificates.items()]
+
+
+def node_arrays(answer: Transduction, reasons: list[str]) -> Arrays:
+    """Return what is known of every node, the reason by its place in a list of all."""
+    place = {reason: k for k, reason in enumerate(reasons)}
+    return {
+        "f": answer.f,
+        "codes": answer.codes,
+        "reasons": np.array([place[reason] for reason in answer.reasons.tolist()], dtype=np.uint8),
+        "components": answer.number,
+        "degrees": answer.d,
+    }
+
+
+def constant_arrays(constants: dict[int, Array], columns: int) -> Arrays:
+    """Return the components with one class, and the decision in each."""
+    return {
+        "constant_components": np.array(list(constants), dtype=np.int64),
+        "constants": np.array(list(constants.values()), dtype=float).reshape(-1, columns),
+    }
+
+
+def issue_arrays(issues: LabelIssues) -> Arrays:
+    """Return the report of wrong labels, classes by their number."""
+    witnesses = issues.evidence.tolist()
+    return {
+        "issue_node": issues.node,
+        "issue_given": np.searchsorted(issues.classes, issues.given).astype(np.int64),
+        "issue_suggested": np.searchsorted(issues.classes, issues.suggested).astype(np.int64),
+        "issue_suspicion": issues.suspicion,
+        "issue_margin": issues.margin,
+        "issue_judged": issues.judged,
+        "issue_pairs": issues.pairs,
+        "issue_witnesses": np.array([len(nodes) for nodes in witnesses], dtype=np.int64),
+        "issue_evidence": np.array([j for nodes in witnesses for j in nodes], dtype=np.int64),
+    }
+
+
+def read_answer(
+    checked: Checked, n: int, n_classes: int, landmarks: NDArray[np.int64] | None = None
+) -> Transduction:
+    """Take the answer for n nodes; refuse one that no fit gives.
 
     Parameters
     ----------
-    checked : Checked
-        Refuses.
-    answer : Transduction
-        With types, shapes and ranges checked.
-    chosen : ndarray of int or None
-        The landmarks; None: every node is in the graph.
-    texts, reason : list of str, ndarray of int
-        The reasons that there are, and which of them every node has.
+    landmarks : ndarray of int or None
+        The nodes that are in the graph; None: all.
     """
+    columns = 1 if n_classes == 2 else n_classes
+    texts = checked.value("reasons", list)
+    if not texts or not all(isinstance(text, str) for text in texts):
+        checked.refuse("the reasons must be texts")
+    reason = checked.array("reasons", "uint8", (n,), 0, len(texts) - 1)
+    constant = checked.array("constant_components", "int64", (None,), 0, n - 1)
+    if len(np.unique(constant)) != len(constant):
+        checked.refuse("a component is there twice", "constant_components.npy")
+    values = checked.array("constants", "float64", (len(constant), columns))
+    answer = Transduction(
+        checked.array("f", "float64", (n, columns), finite=False),
+        checked.array("codes", "int64", (n,), -1, n_classes - 1),
+        np.array(texts, dtype=object)[reason],
+        checked.array("components", "int32 int64", (n,), -1, n - 1),
+        _certificates(checked),
+        {int(c): row.copy() for c, row in zip(constant, values, strict=True)},
+        checked.array("degrees", "float64", (n,), finite=False),
+    )
     _check_values(checked, answer)
     _check_reasons(checked, answer, texts, reason)
-    inside = np.ones(len(answer.codes), dtype=bool)
-    if chosen is not None:
-        inside[:] = False
-        inside[chosen] = True
+    inside = np.full(n, landmarks is None)
+    if landmarks is not None:
+        inside[landmarks] = True
     _check_components(checked, answer, inside)
+    return answer
+
+
+def _certificates(checked: Checked) -> dict[int, Certificate]:
+    """Take the evidence of every component that was solved."""
+    certificates: dict[int, Certificate] = {}
+    for item in checked.value("certificates", list):
+        with checked.refusing("a certificate cannot be read"):
+            component, record = item
+            if type(component) is not int or component in certificates:
+                raise ValueError(f"{short(component)} is no number of one component")
+            certificates[component] = decoded_record(Certificate, record)
+    return certificates
+
+
+def read_issues(checked: Checked, labels: Labels) -> LabelIssues | str:
+    """Take the report of wrong labels, or why there is none; refuse one of other labels."""
+    about, classes, n = checked.value("issues", dict), labels.classes, len(labels.codes)
+    if isinstance(about.get("failure"), str):
+        return str(about["failure"])
+    rate, K = about.get("noise_rate"), len(classes)
+    if type(rate) is not float or not -_ROUNDING <= rate <= 1 + _ROUNDING:
+        checked.refuse(f"the report of wrong labels has the noise rate {short(rate)}")
+    node = checked.array("issue_node", "int64", (None,), 0, n - 1)
+    rows = node.shape
+    counts = checked.array("issue_witnesses", "int64", rows, 0, n)
+    flat = checked.array("issue_evidence", "int64", (int(counts.sum()),), 0, n - 1)
+    evidence = np.empty(rows, dtype=object)
+    parts = np.split(flat, np.cumsum(counts)[:-1]) if len(counts) else []
+    evidence[:] = [tuple(part.tolist()) for part in parts]
+    issues = LabelIssues(
+        node,
+        classes[checked.array("issue_given", "int64", rows, 0, K - 1)],
+        classes[checked.array("issue_suggested", "int64", rows, 0, K - 1)],
+        checked.array("issue_suspicion", "float64", rows, -_ROUNDING, 1 + _ROUNDING),
+        checked.array("issue_margin", "float64", rows, -1 - _ROUNDING, 1 + _ROUNDING),
+        evidence,
+        checked.array("issue_judged", "bool", rows),
+        rate,
+        checked.array("issue_pairs", "float64", (K, K), -_ROUNDING, 1 + _ROUNDING),
+        classes,
+    )
+    _check_issues(checked, issues, labels)
+    return issues
 
 
 def _check_values(checked: Checked, answer: Transduction) -> None:
@@ -162,7 +258,7 @@ def _kinds(checked: Checked, answer: Transduction, sizes: NDArray[Any]) -> NDArr
     return kind
 
 
-def check_issues(checked: Checked, issues: LabelIssues, labels: Labels) -> None:
+def _check_issues(checked: Checked, issues: LabelIssues, labels: Labels) -> None:
     """Refuse a report of wrong labels that is not one of the labels."""
     given = np.flatnonzero(labels.codes >= 0)
     order = np.argsort(issues.node, kind="stable")
@@ -180,11 +276,6 @@ def check_issues(checked: Checked, issues: LabelIssues, labels: Labels) -> None:
     total = float(issues.pairs.sum())
     if abs(total - 1) > 1e-6:
         checked.refuse(f"the shares sum to {total:.6g}; they must sum to 1", "issue_pairs.npy")
-
-
-def in_share(values: Any) -> bool:
-    """Whether numbers are shares, from 0 to 1 but for rounding."""
-    return bool(np.all((np.asarray(values) >= -ROUNDING) & (np.asarray(values) <= 1 + ROUNDING)))
 
 
 def _first(odd: NDArray[Any]) -> int | None:

@@ -7,7 +7,6 @@ manifest has the size and the SHA-256 of every file. Nothing that is read is eve
 import hashlib
 import io
 import json
-import math
 import os
 import re
 import shutil
@@ -19,16 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph.atomic import new_file, new_folder, scratch_folder, unwritten
+from robustgc.graph.folder import read_header
 from robustgc.graph.quoting import quoted
 
 FORMAT = "robustgc-model"
 VERSION = 1
 MANIFEST = "manifest.json"
 _NAME = re.compile(r"[a-z_]{1,64}\.npy")
-_HEADER = re.compile(
-    rb"\{'descr': '[<>|=]?[a-zA-Z][0-9]{0,7}', 'fortran_order': (?:True|False), "
-    rb"'shape': \((?:[0-9]{1,19}(?:, ?[0-9]{1,19})*,?)?\), \} *\n"
-)
 _DEEPEST = 30  # lists within lists; save writes about ten
 _AGAIN = "Save the model again, or get a whole copy of it."
 
@@ -235,26 +231,13 @@ def _array(source: Source, name: str, entry: Any) -> NDArray[Any]:
         if found != entry.get("sha256"):
             raise ValueError("its content does not fit the checksum in the manifest")
         with source.open(name) as stream:
-            _check_header(stream, size)
+            dtype = read_header(stream, size)[2]
+            if dtype.kind not in "biuf":
+                raise ValueError(f"it has type {dtype}; numbers are needed")
             stream.seek(0)
             return np.asarray(np.load(stream, allow_pickle=False))
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as failure:
         raise ValueError(f"{where} is damaged: {failure}. {_AGAIN}") from failure
-
-
-def _check_header(stream: io.BufferedIOBase, size: int) -> None:
-    """Refuse objects, and a header that promises another size: it would be allocated at once."""
-    if np.lib.format.read_magic(stream) != (1, 0):
-        raise ValueError("it is not of version 1.0 of the npy format")
-    length = int.from_bytes(stream.read(2), "little")
-    if not _HEADER.fullmatch(stream.read(length)):  # numpy's parser raises whatever it meets
-        raise ValueError("its header is not one that numpy.save writes")
-    stream.seek(8)
-    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
-    if dtype.kind not in "biuf" or min(shape, default=0) < 0:
-        raise ValueError(f"it has type {dtype} and shape {shape}; numbers are needed")
-    if stream.tell() + math.prod(shape) * dtype.itemsize != size:
-        raise ValueError(f"its header promises {shape} values of type {dtype}, its size another")
 
 
 def _fill(folder: Path, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:

@@ -1,10 +1,16 @@
-"""Parameters and evidence <-> JSON, with the types of Python and numpy kept."""
+"""What a model's files hold, value by value: JSON that keeps the types of Python and numpy.
+
+`Checked` takes entries and arrays one by one, and refuses what is not as it must be.
+"""
 
 import math
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from numbers import Integral, Real
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +18,13 @@ from numpy.typing import NDArray
 from robustgc.choice.candidates import Candidate
 from robustgc.graph.quoting import quoted, short
 from robustgc.linalg.ladder import Attempt
+from robustgc.storage.files import MANIFEST
 from robustgc.transduction.answer import Certificate
 
 _SIZES = {"int": (8, 16, 32, 64), "uint": (8, 16, 32, 64), "float": (16, 32, 64)}
 _SCALARS = ["bool", "str", *(f"{kind}{bits}" for kind in _SIZES for bits in _SIZES[kind])]
 _DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|U[1-9][0-9]{0,6})")
-_ROOM = (
-    2**28
-)  # bytes that classes may take: a short file must not ask for more memory than there is
+_ROOM = 2**28  # bytes that classes may take: a short file must not ask for all memory
 _PARTS = {"history": Attempt, "selection": Candidate}
 _ENDLESS = math.inf
 # The range of every number in a certificate; NaN where there is none to tell, if it says so.
@@ -103,7 +108,7 @@ def _tagged(value: dict[str, Any]) -> Any:
         case ["dict"] if isinstance(value["dict"], list):
             return {_key(key): decoded(item) for key, item in value["dict"]}
         case ["array", "values"]:
-            return array(value)
+            return decoded_array(value)
     raise ValueError(f"{short(value)} is no value that save writes")
 
 
@@ -127,7 +132,7 @@ def _key(value: Any) -> Any:
     return key
 
 
-def array(value: Any) -> NDArray[Any]:
+def decoded_array(value: Any) -> NDArray[Any]:
     """Return a short array that was encoded with its type."""
     if not isinstance(value, dict) or not isinstance(value.get("values"), list):
         raise ValueError(f"{short(value)} is no array that save writes")
@@ -149,14 +154,12 @@ def array(value: Any) -> NDArray[Any]:
 
 def encoded_record(record: Certificate | Attempt | Candidate) -> dict[str, Any]:
     """Return a certificate, with its history and selection, as JSON objects."""
-    found = {}
-    for field in fields(record):
-        value = getattr(record, field.name)
-        if field.name in _PARTS:
-            found[field.name] = [encoded_record(part) for part in value]
-        else:
-            found[field.name] = encoded(value, f"{type(record).__name__}.{field.name}")
-    return found
+    return {
+        field.name: [encoded_record(part) for part in getattr(record, field.name)]
+        if field.name in _PARTS
+        else encoded(getattr(record, field.name), f"{type(record).__name__}.{field.name}")
+        for field in fields(record)
+    }
 
 
 def decoded_record(kind: type[Any], record: Any) -> Any:
@@ -166,27 +169,113 @@ def decoded_record(kind: type[Any], record: Any) -> Any:
         record = {name: value for name, value in record.items() if name not in _FORMER}
     if not isinstance(record, dict) or sorted({*record, *(_LATER & {*names})}) != sorted(names):
         raise ValueError(f"a {kind.__name__} must have the fields {', '.join(names)}")
-    found: dict[str, Any] = {}
-    for field in fields(kind):
-        if field.name not in record:
-            continue
-        value = record[field.name]
-        if field.name in _PARTS:
-            if not isinstance(value, list):
-                raise ValueError(f"{field.name} of a {kind.__name__} must be a list")
-            parts = [decoded_record(_PARTS[field.name], part) for part in value]
-            found[field.name] = tuple(parts)
-            continue
-        found[field.name] = decoded(value)
-        if not isinstance(found[field.name], _KINDS[field.type]):
-            raise ValueError(f"{field.name} of a {kind.__name__} is {short(value)}")
-        _check_range(field.name, kind.__name__, found[field.name])
-    return kind(**found)
+    values = {name: _field(kind, name, value) for name, value in record.items()}
+    return kind(**values)
 
 
-def _check_range(name: str, kind: str, value: Any) -> None:
-    if name not in _RANGES or value is None:
-        return
-    low, high, nan = _RANGES[name]
-    if not (low <= value <= high or (nan and math.isnan(value))):
-        raise ValueError(f"{name} of a {kind} is {value}; it must be from {low} to {high} {nan}")
+def _field(kind: type[Any], name: str, value: Any) -> Any:
+    """Return the value of one field of a record after checking its type and range."""
+    if name in _PARTS:
+        if not isinstance(value, list):
+            raise ValueError(f"{name} of a {kind.__name__} must be a list")
+        return tuple(decoded_record(_PARTS[name], part) for part in value)
+    value = decoded(value)
+    wanted = next(field.type for field in fields(kind) if field.name == name)
+    if not isinstance(value, _KINDS[wanted]):
+        raise ValueError(f"{name} of a {kind.__name__} is {short(value)}")
+    if name in _RANGES and value is not None:
+        low, high, nan = _RANGES[name]
+        if not (low <= value <= high or (nan and math.isnan(value))):
+            raise ValueError(
+                f"{name} of a {kind.__name__} is {value}; it must be from {low} to {high} {nan}"
+            )
+    return value
+
+
+class Checked:
+    """A manifest and arrays that are taken one by one; every refusal names the file."""
+
+    def __init__(self, where: Path, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        self._where, self.about, self._arrays = where, about, dict(arrays)
+
+    def refuse(self, why: str, file: str = MANIFEST) -> NoReturn:
+        """Raise, with the file that does not fit the rest of the model."""
+        raise ValueError(
+            f"{self._where / file} does not fit the model: {why}. Save the model again, or get a "
+            "whole copy of it."
+        )
+
+    @contextmanager
+    def refusing(self, what: str, file: str = MANIFEST) -> Iterator[None]:
+        """Refuse where the code inside fails, with the reason."""
+        try:
+            yield
+        except (ValueError, TypeError, OverflowError) as failure:
+            self.refuse(f"{what}: {short(failure, 300)}", file)
+
+    def has(self, name: str) -> bool:
+        """Whether an array is there that was not taken yet."""
+        return name in self._arrays
+
+    def value(self, key: str, kind: type[Any]) -> Any:
+        """Return an entry of the manifest that must be of a type."""
+        value = self.about.get(key)
+        if type(value) is not kind:
+            self.refuse(f"{key!r} is {short(value)}; it must be of type {kind.__name__}")
+        return value
+
+    def scalar(self, key: str) -> Any:
+        """Return an entry of the manifest that was encoded with its type and is one value."""
+        with self.refusing(f"{key!r} cannot be read"):
+            value = decoded(self.about.get(key))
+        if isinstance(value, list | tuple | dict | np.ndarray):
+            self.refuse(f"{key!r} is {short(value)}; it must be one value")
+        return value
+
+    def array(
+        self,
+        name: str,
+        types: str,
+        shape: tuple[int | None, ...],
+        low: float | None = None,
+        high: float | None = None,
+        *,
+        finite: bool = True,
+    ) -> NDArray[Any]:
+        """Take an array that must have one of the types, a shape (None: any), and a range.
+
+        Floating-point numbers must be finite unless that is for the caller to check.
+        """
+        file = f"{name}.npy"
+        if name not in self._arrays:
+            self.refuse("the model needs it, but the manifest does not name it", file)
+        values = self._arrays.pop(name)
+        if values.dtype.name not in types.split():
+            allowed = types.replace(" ", " or ")
+            self.refuse(f"it has type {values.dtype}; it must be {allowed}", file)
+        fits = len(shape) == values.ndim and all(
+            wanted in (None, length) for wanted, length in zip(shape, values.shape, strict=True)
+        )
+        if not fits:
+            wanted = tuple("any" if length is None else length for length in shape)
+            self.refuse(f"it has shape {values.shape}; it must be {wanted}", file)
+        if values.size and ((values.dtype.kind == "f" and finite) or low is not None):
+            self._check_range(file, values.min(), values.max(), low, high)
+        return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+
+    def _check_range(
+        self, file: str, least: Any, most: Any, low: float | None, high: float | None
+    ) -> None:
+        for value in (least, most):  # NaN is both
+            if not np.isfinite(value):
+                self.refuse(f"it has the value {value}; only finite numbers are allowed", file)
+        if low is not None and least < low:
+            self.refuse(f"it has the value {least}; {low} is the least allowed", file)
+        if high is not None and most > high:
+            self.refuse(f"it has the value {most}; {high} is the most allowed", file)
+
+    def finish(self) -> None:
+        """Refuse what is left: it was not written by this version."""
+        if self._arrays:
+            name = min(self._arrays)
+            self.refuse("it is no array that this version of robustgc knows", f"{name}.npy")
