@@ -13,7 +13,7 @@ import pytest
 
 import robustgc
 from robustgc.cli import shared
-from robustgc.graph import compilation
+from robustgc.graph import threads
 from robustgc.linalg.progress import Progress
 
 NUMERICS = ["numpy", "scipy", "sklearn", "pandas", "pyarrow", "numba", "pyamg", "networkx"]
@@ -134,10 +134,10 @@ print("loaded:", [name for name in ("numba", "pyamg") if name in sys.modules])""
 ANNOUNCED = "compiling loops for this machine, once"
 COMPILES = """
 import numpy as np
-from robustgc.graph import compilation, threads
+from robustgc.graph import threads
 heard = []
 indptr, indices, out = np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), np.zeros(2)
-with compilation.announced(lambda text: heard.append("outer")), compilation.announced(heard.append):
+with threads.announced(lambda text: heard.append("outer")), threads.announced(heard.append):
     for weights in (None, np.ones(2)):  # one loop, twice compiled
         threads.loops().diagonal(indptr, indices, weights, out, 0, 2)
 threads.loops().diagonal(indptr, indices, np.ones(2, dtype=np.float32), out, 0, 2)
@@ -155,10 +155,10 @@ def test_the_first_compilation_is_announced_once_per_machine(tmp_path):
 def test_who_says_it(capsys):
     for quiet in (False, True):
         with shared.guarded(quiet=quiet):
-            compilation._listeners[-1](ANNOUNCED)
+            threads._listeners[-1](ANNOUNCED)
         assert (f"note: {ANNOUNCED}" in capsys.readouterr().err) == (not quiet)
     with Progress(True):
-        compilation._listeners[-1](ANNOUNCED)
+        threads._listeners[-1](ANNOUNCED)
     assert ANNOUNCED in capsys.readouterr().err
     with Progress(False):
-        assert compilation._listeners == []
+        assert threads._listeners == []

@@ -263,7 +263,7 @@ def check_way(symmetrise: str | None) -> None:
 def guarded(max_size: str | None = None, quiet: bool = False) -> Iterator[None]:
     """Turn what goes wrong into one line and an exit code; files may have `max_size` bytes."""
     try:
-        from robustgc.graph.compilation import announced
+        from robustgc.graph.threads import announced
         from robustgc.io.limits import allowing
 
         note = functools.partial(_note, quiet=quiet)

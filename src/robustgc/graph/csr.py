@@ -5,7 +5,6 @@ columns, and it always stores a weight per entry. Here a billion unweighted edge
 they may stay in files that are mapped into memory.
 """
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,8 +15,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from robustgc.graph import threads
-from robustgc.graph.atomic import new_file, new_folder
-from robustgc.graph.folder import FORMAT, VERSION, mapped
+from robustgc.graph.atomic import new_folder
+from robustgc.graph.folder import mapped, write_manifest
 from robustgc.graph.quoting import quoted
 from robustgc.graph.structure import check_arrays, check_range, check_rows, check_sparse
 
@@ -123,7 +122,7 @@ class CSR:
         """The loops over rows, compiled where there are many entries."""
         rows = len(self.indptr) - 1
         few = rows <= FEW_ROWS or self.nnz + rows <= FEW
-        return threads.loops("graph._plain" if few else "graph._kernels")
+        return threads.loops("graph.plain_loops" if few else "graph.loops")
 
     def __matmul__(self, X: NDArray[Any]) -> NDArray[Any]:
         columns = np.ascontiguousarray(X.reshape(len(X), -1))
@@ -167,7 +166,7 @@ class CSR:
         return CSR(indptr, self.indices[keep], None if self.data is None else self.data[keep])
 
     def inspected(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Read every entry once; return the findings of `_kernels.inspect` and the degrees."""
+        """Read every entry once; return the findings of `loops.inspect` and the degrees."""
         degrees = np.empty(self.shape[0])
         start = np.array([0, 0, 0, 0, np.inf, -np.inf])
         found = threads.collect(
@@ -245,11 +244,3 @@ class CSR:
 def native(dtype: Any) -> bool:
     """Whether compiled loops know such numbers."""
     return bool(dtype.kind in "biuf" and dtype.isnative and dtype.char not in "eg")
-
-
-def write_manifest(path: Path, nodes: int, entries: int, weights: Any) -> None:
-    """Finish a folder: without its manifest it does not open."""
-    about = {"format": FORMAT, "version": VERSION, "nodes": int(nodes), "entries": int(entries)}
-    about["weights"] = "unit" if weights is None else str(np.dtype(weights))
-    with new_file(path / "manifest.json", alone=True) as file:
-        file.write(f"{json.dumps(about, indent=1)}\n".encode())

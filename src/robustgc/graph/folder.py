@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from robustgc.graph.atomic import new_file
 from robustgc.graph.quoting import quoted, short
 
 FORMAT = "robustgc-csr"
@@ -140,3 +141,11 @@ def read_manifest(path: Path) -> dict[str, Any]:
             f"{where} must say 'unit' or a type as 'weights', and has {said}. {_AGAIN}"
         )
     return about
+
+
+def write_manifest(folder: Path, nodes: int, entries: int, weights: Any) -> None:
+    """Finish a folder: without its manifest it does not open."""
+    about = {"format": FORMAT, "version": VERSION, "nodes": int(nodes), "entries": int(entries)}
+    about["weights"] = "unit" if weights is None else str(np.dtype(weights))
+    with new_file(folder / "manifest.json", alone=True) as file:
+        file.write(f"{json.dumps(about, indent=1)}\n".encode())

@@ -108,7 +108,7 @@ class Laplacian:
         beta: NDArray[Any],
     ) -> NDArray[np.float64]:
         """Take ``alpha q + beta before`` from w; return ``|w|^2`` and ``v0' w`` by column."""
-        loop = threads.loops("graph._vectors").recur
+        loop = threads.loops().recur
         a, b = alpha.astype(self.dtype), beta.astype(self.dtype)
         zeros = np.zeros((2, w.shape[1]))
         parts = threads.collect(loop, self._even, w, q, before, self.v0, a, b, found=zeros)
@@ -125,7 +125,7 @@ class Laplacian:
     ) -> NDArray[np.float64]:
         """Store ``f0 w + f1 x + f2 before + f3 v0`` in before; return its sums, as `recur` does."""
         parts = threads.collect(
-            threads.loops("graph._vectors").advance,
+            threads.loops().advance,
             self._even,
             w,
             x,
@@ -156,7 +156,7 @@ class Laplacian:
         """
         factors, shares = factors.astype(self.dtype), shares.astype(self.dtype)
         if self._csr is not None and type(self) is Laplacian:
-            loop, rows = threads.loops("graph._vectors").chebyshev, self._csr
+            loop, rows = threads.loops().chebyshev, self._csr
             threads.run(
                 loop,
                 rows.cuts(),
@@ -185,7 +185,7 @@ class Laplacian:
         u: NDArray[Any],
     ) -> None:
         """Store ``q = (w - off v0) size`` and ``u = scale q``."""
-        loop = threads.loops("graph._vectors").normalise
+        loop = threads.loops().normalise
         c, s = off.astype(self.dtype), size.astype(self.dtype)
         threads.run(loop, threads.shares(self.rows), w, self.v0, c, s, self.scale, q, u)
 

@@ -1,4 +1,4 @@
-"""Run compiled loops over ranges of rows on all cores.
+"""Run compiled loops over ranges of rows on all cores, and say when they are compiled.
 
 Plain threads: the loops release the interpreter lock. Unlike the threading layers of numba this
 may be called from several threads at once and after a fork.
@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.graph import compilation
-
 ALONE = 2**15  # rows and entries below which starting threads costs more than it saves
+_COMPILING = 15  # seconds that all loops of a large first fit take; those of a smaller one less
+_listeners: list[Callable[[str], None]] = []  # who is told that loops are compiled
 
 
 def n_threads() -> int:
@@ -58,12 +58,56 @@ def even_entries(indptr: NDArray[Any], parts: int) -> NDArray[np.int64]:
 
 
 @cache
-def loops(module: str = "graph._kernels") -> Any:
+def loops(module: str = "graph.loops") -> Any:
     """Return a module of loops, imported on first use: numba takes half a second to load."""
     found = import_module(f"robustgc.{module}")
-    if module != "graph._plain":
-        compilation.watch()
+    if module != "graph.plain_loops":
+        _watch_compilation()
     return found
+
+
+@contextmanager
+def announced(say: Callable[[str], None]) -> Iterator[None]:
+    """Within this context, say it when compilation begins, once per process.
+
+    Of contexts within each other, the innermost says it.
+    """
+    _listeners.append(say)
+    try:
+        yield
+    finally:
+        _listeners.remove(say)
+
+
+@cache
+def _watch_compilation() -> None:
+    """Have numba report what it compiles; what it reads from its cache it does not report."""
+    event = import_module("numba.core.event")
+
+    class Compilation(event.Listener):  # type: ignore[name-defined, misc]
+        said = False
+
+        def on_start(self, event: Any) -> None:
+            loop = event.data["dispatcher"]
+            ours = loop.py_func.__module__.startswith("robustgc.")
+            if ours and _listeners and not self.said:
+                self.said = True
+                _listeners[-1](_message(kept=loop.stats.cache_path is not None))
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Compilation())
+
+
+def _message(*, kept: bool) -> str:
+    """Say what takes so long, and whether it will again."""
+    if kept:
+        return f"compiling loops for this machine, once; up to {_COMPILING} s"
+    return (
+        f"compiling loops for this machine, up to {_COMPILING} s in every run: no folder is there "
+        "to keep them. Name one that can be written with NUMBA_CACHE_DIR."
+    )
 
 
 @cache

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from robustgc.graph._kernels import compiled
-from robustgc.graph._plain import MAX, MEAN, ROUNDING
+from robustgc.graph.loops import compiled
+from robustgc.graph.plain_loops import MAX, MEAN, ROUNDING
 
 SHORT = 64  # entries of a row that insertion sorts fastest
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph import threads
-from robustgc.graph._plain import FOUND
 from robustgc.graph.csr import CSR, PARTS
+from robustgc.graph.plain_loops import FOUND
 from robustgc.graph.quoting import quoted, short
 from robustgc.io.opening import InputError
 
@@ -115,7 +115,7 @@ def _rows(
 
 def _loops(entries: int) -> Any:
     """Return the loops over rows, compiled where there are many entries."""
-    return threads.loops("io._rows" if entries > _FEW else "graph._plain")
+    return threads.loops("io._rows" if entries > _FEW else "graph.plain_loops")
 
 
 def _thinned(

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from robustgc.graph import threads
 from robustgc.graph.atomic import new_folder
-from robustgc.graph.csr import CSR, write_manifest
+from robustgc.graph.csr import CSR
+from robustgc.graph.folder import write_manifest
 from robustgc.graph.quoting import quoted
 from robustgc.io.buckets import HALF, LOW, Bucket, Sorter, Words
 from robustgc.io.edges import LIMIT, Chunk, read

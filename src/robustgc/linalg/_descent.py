@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from robustgc.graph._kernels import compiled
+from robustgc.graph.loops import compiled
 
 _CHUNK = 256  # rows whose sums are in the precision of the vectors
 

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from robustgc.graph.compilation import announced
+from robustgc.graph.threads import announced
 from robustgc.linalg.solution import Watch, ignore_progress
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robustgc.graph._kernels import compiled, mixed
+from robustgc.graph.loops import compiled, mixed
 
 
 @compiled
@@ -83,7 +83,7 @@ def put(rows: Any, entries: Any, values: Any, place: Any, out: Any, out_values: 
 
 @compiled
 def inspect(indptr: Any, indices: Any, data: Any, n: int, found: Any, a: int, b: int) -> None:
-    """Read every entry once, as `_kernels.inspect` does where all rows are there.
+    """Read every entry once, as `graph.loops.inspect` does where all rows are there.
 
     found[0]: entries out of order, repeated or out of range; [1]: not finite or negative; [2]:
     zero; [3]: other than 1; [4]: rows whose sum overflows.

@@ -6,23 +6,23 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from robustgc.graph import _kernels, _plain
+from robustgc.graph import loops, plain_loops
 from robustgc.io import _rows
 
 N = 40
 
 
-def both(name, make, module=_kernels):
+def both(name, make, module=loops):
     """Call both functions on arrays of their own; return these arrays and the answers."""
     found = []
-    for home in (module, _plain):
+    for home in (module, plain_loops):
         arguments = copy.deepcopy(make)
         answer = getattr(home, name)(*arguments)
         found.append((answer, arguments))
     return found
 
 
-def same(name, *arguments, module=_kernels):
+def same(name, *arguments, module=loops):
     (expected, one), (answer, other) = both(name, arguments, module)
     assert answer == expected
     for a, b in zip(one, other, strict=True):
@@ -117,7 +117,7 @@ def test_edges_in_rows(way, weighted, dtype):
         np.testing.assert_array_equal(one[4], other[4])
         if weighted:
             np.testing.assert_array_equal(one[5], other[5])
-        kept, found = np.zeros(n, np.int64), np.zeros(_plain.FOUND)
+        kept, found = np.zeros(n, np.int64), np.zeros(plain_loops.FOUND)
         if seed % 2:  # as on a rank, where nodes are counted from its first one
             one[4][:] -= 2 * (n // 2)
         (_, one), (_, other) = both(
@@ -128,7 +128,7 @@ def test_edges_in_rows(way, weighted, dtype):
         rows = [rows[:4] for rows in (one, other)]
         packed = []
         for home, (indptr_, entries_, values_, _), many in zip(
-            (_rows, _plain), rows, (one[4], other[4]), strict=True
+            (_rows, plain_loops), rows, (one[4], other[4]), strict=True
         ):
             size = home.pack(indptr_, many, entries_, values_)
             packed.append((indptr_, entries_[:size], None if values_ is None else values_[:size]))

@@ -1,4 +1,4 @@
-"""The loops of `_kernels` and `_rows` in numpy, under the same names and with the same results.
+"""The loops of `graph.loops` and `io._rows` in numpy: the same names, and the same results.
 
 For graphs that are answered before numba is loaded. Every function takes what its compiled twin
 takes, and its sums have the same order.
