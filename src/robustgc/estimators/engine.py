@@ -52,7 +52,7 @@ def fitting(
         yield fit_graph
         return
     if n_ranks is not None:
-        yield lambda problem, options: ranks("notebook").solved(problem, options, n_ranks)
+        yield lambda problem, options: ranks("job").fit_on_ranks(problem, options, n_ranks)
         return
     met = False
 

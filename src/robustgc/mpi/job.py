@@ -1,11 +1,12 @@
-"""A folder with a question for the ranks, and later with their answers; no code in it.
+"""A fit on ranks that one process starts on its machine, for notebooks and scripts.
 
-It is a temporary folder of one fit, which nobody reads before the ranks have ended well: files in
-it need not be written whole or not at all.
+A job is a temporary folder with a problem, and later with its answers; no code in it. Nobody reads
+the answers before the ranks have ended well: files need not be written whole or not at all.
 """
 
 import json
-from dataclasses import asdict, dataclass
+import tempfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from robustgc.audit.issues import LabelIssues
-from robustgc.estimators.fits import GraphProblem
+from robustgc.estimators.fits import AnswersOnly, GraphProblem
 from robustgc.graph.csr import CSR
-from robustgc.graph.weights import Array, Weights
+from robustgc.graph.weights import Array, Operator, Weights
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
-from robustgc.mpi.fit import Fitted
-from robustgc.mpi.world import collective_errors
+from robustgc.mpi.fit import Fitted, fit_codes
+from robustgc.mpi.mpiexec import run_ranks, write_error
+from robustgc.mpi.stop import FailureBarrier
+from robustgc.mpi.world import MissingMPIError, collective_errors, world
 from robustgc.storage.answers import (
     constant_arrays,
     encoded_certificates,
@@ -32,24 +35,68 @@ from robustgc.storage.answers import (
 from robustgc.storage.values import Checked, decoded_array, encoded
 from robustgc.transduction.answer import Transduction
 from robustgc.transduction.labels import Labels
+from robustgc.transduction.priors import with_shares
 
+ENDED = (
+    "The ranks that n_ranks= started have ended, and with them what update and suggest_queries "
+    "start from. Fit with engine='local' to use them."
+)
 GRAPH, MODEL, LABELS, ABOUT = "graph", "model.json", "labels.npz", "about.json"
 
 
-@dataclass(frozen=True, eq=False)
-class Job:
-    """A problem but for its graph: the labelled nodes, with a code and a weight for each."""
+def fit_on_ranks(problem: GraphProblem, options: SolverOptions, n_ranks: int) -> AnswersOnly:
+    """Answer for all nodes on some ranks of this machine.
 
-    nodes: NDArray[np.int64]
-    given: Labels
-    sizes: Array
-    parameters: Parameters
-    options: SolverOptions
-    psd: bool
+    The weights go through a folder for temporary files, ``TMPDIR``, which is removed.
+
+    Raises
+    ------
+    Exception
+        What a rank has raised, of the same kind and with the same text.
+    RuntimeError
+        A rank died.
+    """
+    if isinstance(problem.weights, Operator):
+        raise ValueError(
+            "engine='mpi' needs weights that are stored, and this kernel is only ever multiplied "
+            "with. Use affinity='knn', or a sparse matrix with affinity='precomputed'."
+        )
+    with tempfile.TemporaryDirectory(prefix="robustgc-") as name:
+        folder = Path(name)
+        write_job(folder, problem, options)
+        run_ranks(int(n_ranks), folder)
+        answer, issues = read_answers(folder, problem.labels)
+    if problem.shares is not None:
+        answer = with_shares(answer, problem.shares)
+    return AnswersOnly(answer, issues, ENDED)
+
+
+def main(folder: Path) -> None:
+    """Answer a job together with the other ranks: all that a rank does."""
+    try:
+        ending = FailureBarrier(world())
+    except MissingMPIError as error:
+        write_error(folder, 0, error)
+        return
+    try:
+        _answer(folder, ending.comm)
+    except Exception as error:
+        write_error(folder, ending.comm.rank, error)
+        if not ending.all_ranks_arrive():
+            ending.stop_all(f"{type(error).__name__}: {error}")
+
+
+def _answer(folder: Path, comm: Any) -> None:
+    from robustgc.mpi.reading import read_share  # here, so that what is missing is an error, too
+
+    with collective_errors(comm):
+        labels_and_model = read_job(folder)
+    share = read_share(folder / GRAPH, comm).share
+    write_answers(folder, fit_codes(share, **labels_and_model))
 
 
 def write_job(folder: Path, problem: GraphProblem, options: SolverOptions) -> None:
-    """Write the question."""
+    """Write what the ranks need to answer."""
     _stored(problem.weights).save(folder / GRAPH)
     labels, sizes = problem.labels, problem.sample_weight
     nodes = np.flatnonzero(labels.codes >= 0)
@@ -74,14 +121,19 @@ def _stored(W: Weights) -> CSR:
     return CSR.from_scipy(rows)
 
 
-def read_job(folder: Path) -> Job:
-    """Read the question, but for the graph."""
+def read_job(folder: Path) -> dict[str, Any]:
+    """Return what `fit_codes` needs besides the graph."""
     about = json.loads((folder / MODEL).read_text(encoding="utf-8"))
-    with np.load(folder / LABELS, allow_pickle=False) as found:
-        nodes, codes, sizes = found["nodes"], found["codes"], found["sizes"]
-    given = Labels(decoded_array(about["classes"]), codes, None)
-    parameters, options = Parameters(**about["parameters"]), SolverOptions(**about["options"])
-    return Job(nodes, given, sizes, parameters, options, about["psd"])
+    with np.load(folder / LABELS, allow_pickle=False) as arrays:
+        nodes, codes, sizes = arrays["nodes"], arrays["codes"], arrays["sizes"]
+    return {
+        "nodes": nodes,
+        "given": Labels(decoded_array(about["classes"]), codes, None),
+        "sizes": sizes,
+        "parameters": Parameters(**about["parameters"]),
+        "options": SolverOptions(**about["options"]),
+        "psd": about["psd"],
+    }
 
 
 def write_answers(folder: Path, fitted: Fitted) -> None:

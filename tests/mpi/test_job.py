@@ -11,20 +11,20 @@ from robustgc.estimators.fits import GraphProblem
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.solution import NotConvexError
 from robustgc.models.parameters import Parameters
-from robustgc.mpi import notebook
+from robustgc.mpi import job
 from robustgc.transduction.labels import encode
 
 FREE = Parameters(None, None, False)
 # What ranks do as soon as they start: Python imports this before anything else.
 FAULT = """
 import os
-from robustgc.mpi import jobs
+from robustgc.mpi import job
 rank = int(os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK", "0")))
 
 def faulty(folder):
     {fault}
 
-jobs.read_job = faulty
+job.read_job = faulty
 """
 
 
@@ -51,7 +51,7 @@ def test_answers_are_those_of_one_process(blocks, n_ranks):
     sizes[0] = 2.0
     clf = RobustGC(affinity="precomputed").fit(W, y, sample_weight=sizes)
     problem = GraphProblem(W, clf._labels, clf._sizes, FREE)
-    found = notebook.solved(problem, SolverOptions(), n_ranks)
+    found = job.fit_on_ranks(problem, SolverOptions(), n_ranks)
     answer, issues = found.answer, found.label_issues(SolverOptions())
     expected = clf._answer
     assert np.nanmax(np.abs(answer.f - expected.f)[np.isfinite(expected.f)]) < 1e-6 * np.nanmax(
@@ -95,7 +95,7 @@ def fault(tmp_path, monkeypatch):
 def solve_path():
     labels = encode(["a", "", "", "b"], n_nodes=4)
     problem = GraphProblem(sp.csr_array(path(4)), labels, np.ones(4), FREE)
-    return notebook.solved(problem, SolverOptions(), 2)
+    return job.fit_on_ranks(problem, SolverOptions(), 2)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_class_whose_labels_do_not_count_stays_a_class(blocks):
     sizes = np.where(np.array(y) == "class 1", 0.0, 1.0)
     clf = RobustGC(affinity="precomputed").fit(W, y, sample_weight=sizes)
     problem = GraphProblem(W, clf._labels, clf._sizes, FREE)
-    found = notebook.solved(problem, SolverOptions(), 2)
+    found = job.fit_on_ranks(problem, SolverOptions(), 2)
     answer, issues = found.answer, found.label_issues(SolverOptions())
     assert answer.f.shape == (65, 3)
     assert answer.codes.tolist() == clf._answer.codes.tolist()

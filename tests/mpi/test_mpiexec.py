@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from robustgc.mpi import launching
-from robustgc.mpi.failures import explain_exit
+from robustgc.mpi import mpiexec
 from robustgc.mpi.world import MissingMPIError
 
 OPENMPI = "mpiexec noticed that process rank 1 with PID 77 on node vm exited on signal 9 (Killed)."
@@ -30,24 +29,24 @@ MPICH_ABORT = "Abort(1) on node 1: application called MPI_Abort(MPI_COMM_WORLD, 
     ],
 )
 def test_what_happened_to_the_ranks(said, code, found):
-    assert re.match(found, explain_exit(said, code))
+    assert re.match(found, mpiexec.explain_exit(said, code))
 
 
 def test_there_is_no_mpiexec(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     with pytest.raises(MissingMPIError, match=r"there is none beside .* Install MPI"):
-        launching.mpiexec()
+        mpiexec.mpiexec()
     other = tmp_path / "mpiexec"
     other.touch()
     other.chmod(0o755)
-    assert launching.mpiexec() == str(other)
+    assert mpiexec.mpiexec() == str(other)
 
 
 def test_ranks_do_not_start_ranks(monkeypatch, tmp_path):
     monkeypatch.setenv("PMI_RANK", "1")
     with pytest.raises(ValueError, match=r"n_ranks=2 starts ranks, but this process is one of"):
-        launching.run_ranks(2, tmp_path)
+        mpiexec.run_ranks(2, tmp_path)
 
 
 def test_what_the_user_has_set_stays(monkeypatch):
@@ -55,7 +54,7 @@ def test_what_the_user_has_set_stays(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     monkeypatch.delenv("OMPI_MCA_mpi_yield_when_idle", raising=False)
-    few, many = launching.environment(2), launching.environment(3)
+    few, many = mpiexec.environment(2), mpiexec.environment(3)
     assert (few["OMP_NUM_THREADS"], few["OPENBLAS_NUM_THREADS"]) == ("3", "1")
     assert "OMPI_MCA_mpi_yield_when_idle" not in few
     assert many["OMPI_MCA_mpi_yield_when_idle"] == "1"
