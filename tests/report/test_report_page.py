@@ -13,8 +13,7 @@ import chromium
 from robustgc.choice.candidates import Candidate
 from robustgc.report.findings import Findings, Histogram, Picture, Suspect
 from robustgc.report.page import render, summary
-from robustgc.report.style import N_COLOURS, asset
-from robustgc.report.text import fixed, number, script_json
+from robustgc.report.text import N_COLOURS, asset, fixed, number, script_json
 
 HOSTILE = [
     "<script>alert(1)</script>", "</script><img src=x onerror=alert(2)>", "a & b \"c\" 'd'", "<!--",

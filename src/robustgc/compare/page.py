@@ -7,11 +7,9 @@ from typing import Any
 from robustgc.compare.own import Cell
 from robustgc.paper.stats import FEWEST
 from robustgc.report.charts import plot, steps
-from robustgc.report.document import document
 from robustgc.report.findings import Findings
-from robustgc.report.style import N_COLOURS, asset
 from robustgc.report.tables import reproduce
-from robustgc.report.text import count, fixed, known, name, safe, whole
+from robustgc.report.text import N_COLOURS, asset, count, document, fixed, known, name, safe, whole
 
 FILES = ("trials.csv", "summary.csv", "index.html")
 WORDS = {

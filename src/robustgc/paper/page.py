@@ -7,7 +7,7 @@ from pathlib import Path
 from robustgc.graph.atomic import new_file
 from robustgc.paper.figures import draw
 from robustgc.paper.style import MODELS, read
-from robustgc.report.style import asset
+from robustgc.report.text import asset
 
 CAPTIONS = {
     "losses": "Squared error (SE) and the concave error (CE) of RobustGC, for a positive and for "

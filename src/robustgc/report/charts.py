@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from robustgc.choice.candidates import Candidate
 from robustgc.report.findings import Findings, Histogram
-from robustgc.report.style import N_COLOURS
-from robustgc.report.text import count, fixed, known, name, number, whole
+from robustgc.report.text import N_COLOURS, count, fixed, known, name, number, whole
 
 Tick = tuple[float, str]  # place from 0 to 100, text
 _DASHES = ("", "6 3", "2 3", "9 3 2 3", "1 4", "12 4")

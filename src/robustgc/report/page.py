@@ -1,12 +1,10 @@
 """The audit page: what was found in a graph and its labels, in one HTML file without network."""
 
 from robustgc.report.charts import choice, decisions
-from robustgc.report.document import document
 from robustgc.report.findings import Findings
 from robustgc.report.pictures import picture
-from robustgc.report.style import asset
 from robustgc.report.tables import certificate, class_sizes, reproduce, suspicious
-from robustgc.report.text import count, known, safe, whole
+from robustgc.report.text import asset, count, document, known, safe, whole
 
 _NOTE = 1000  # letters of a note
 _SECTIONS = {

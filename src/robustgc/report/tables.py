@@ -6,8 +6,7 @@ from typing import Any
 
 from robustgc.report.findings import Findings, Suspect
 from robustgc.report.pictures import mark
-from robustgc.report.style import N_COLOURS
-from robustgc.report.text import fixed, known, name, number, plain, safe, whole
+from robustgc.report.text import N_COLOURS, fixed, known, name, number, plain, safe, whole
 
 MOST_ROWS = 500
 _MOST_CLASSES = 200

@@ -1,9 +1,17 @@
-"""Text that is safe in a page: everything that came from outside goes through here."""
+"""The frame of a page, and text that is safe in it: all that came from outside goes through here.
 
+A page is one HTML file that asks for nothing from elsewhere. How it looks and what it does is in
+the CSS and JavaScript of the folder `assets`.
+"""
+
+import base64
+import hashlib
 import json
 import math
 import re
+from functools import cache
 from html import escape
+from importlib import resources
 from typing import Any
 
 LONGEST = 120  # characters of a name that are shown
@@ -67,3 +75,45 @@ def fixed(value: float | None, digits: int = 2) -> str:
     if value is None or not math.isfinite(value):
         return "&ndash;"
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "&minus;")  # no -0
+
+
+@cache
+def asset(name: str) -> str:
+    """Return a file of the folder `assets`, without the comment at its head.
+
+    That comment is for those who read the file, and is not sent with every page.
+    """
+    path = resources.files("robustgc.report") / "assets" / name
+    return path.read_text(encoding="utf-8").partition("*/\n")[2]
+
+
+# The colours of classes and lines stand in page.css alone, as --c0 and so on.
+N_COLOURS = len(set(re.findall(r"--c\d+(?=:)", asset("page.css"))))
+
+
+def document(title: str, lead: str, body: str, *, style: str = "", script: str = "") -> str:
+    """Return a whole page: its title, one sentence that sums it up, and what follows.
+
+    The title is text, lead and body are HTML; `script` runs at the end, and the page allows no
+    other.
+    """
+    code = f"\n<script>{script}</script>" if script else ""
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="referrer" content="no-referrer">'
+        f"<title>{safe(title)}</title><style>{asset('page.css')}{style}</style></head>\n"
+        f'<body><main><h1>{name(title)}</h1><p class="lead" id="summary">{lead}</p>'
+        f"{body}</main>{code}</body></html>\n"
+    )
+
+
+def _policy(script: str) -> str:
+    """Allow this script, by its hash, and styles; nothing else, and nothing from elsewhere."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    allowed = f"script-src 'sha256-{digest}'; " if script else ""
+    return (
+        f"default-src 'none'; {allowed}style-src 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'"
+    )
