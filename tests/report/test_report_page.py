@@ -92,11 +92,11 @@ class Outline(HTMLParser):
 
 
 def test_the_summary_is_one_sentence():
-    found = Findings("t", 1222, ("a", "b"), (9, 3), n_pieces=1, n_answered=1210, n_unanswered=0,
+    found = Findings("t", 1222, ("a", "b"), (9, 3), n_components=1, n_answered=1210, n_unanswered=0,
                      noise_rate=0.25, n_wrong=3)  # fmt: skip
     assert summary(found) == (
-        "1222 nodes in 1 piece, 12 labels of 2 classes: 1210 nodes were answered, 0 left without "
-        "an answer; about 25 % of the labels look wrong: the 3 most suspicious."
+        "1222 nodes in 1 component, 12 labels of 2 classes: 1210 nodes were answered, 0 left "
+        "without an answer; about 25 % of the labels look wrong: the 3 most suspicious."
     )
     assert summary(Findings("t", 1, ("a",), (1,))) == "1 node, 1 label of 1 class."
     assert summary(replace(found, noise_rate=float("nan"))).endswith("without an answer.")
@@ -108,7 +108,7 @@ def test_all_sections_are_there_in_order_and_named():
     assert outline.headings == [["h1", "Audit"], *(["h2", text] for text in SECTIONS)]
     assert outline.tags[0] == ("html", {"lang": "en"})
     assert page.count("<table") == page.count("<caption>") == 3
-    assert "The choice has 2 modes, eta = 0.9: 74 % of the labels" in page
+    assert "The choice has 2 modes, eta = 0.9: it predicts 74 % of the labels" in page
     assert page.count('class="pick"') == 1
     for text in ("krylov", "robustgc audit graph.csv", "2026-11-16", "layout"):
         assert text in page
@@ -118,7 +118,7 @@ def test_what_is_missing_is_said():
     page = render(Findings("Audit", 6, ("a", "b"), (2, 1)))
     assert len(Outline(page).headings) == 8
     for text in ("not known", "nothing is drawn", "no decision values", "parameter was given.",
-                 "not judged", "not recorded"):  # fmt: skip
+                 "not checked", "not recorded"):  # fmt: skip
         assert text in page
     assert "eta = 0.9." in render(Findings("Audit", 6, ("a",), (2,), eta=0.9))
     assert "No label is suspicious" in render(replace(full(), suspects=()))
@@ -275,7 +275,7 @@ def test_in_a_browser_the_table_is_sorted_and_filtered(browser, tmp_path):
     browser.run("{const f = document.getElementById('filter'); f.value = 'Node 17';"
                 "f.dispatchEvent(new Event('input'))}")  # fmt: skip
     assert browser.run(column.format(0) + ".textContent)") == ["node 17"]
-    assert browser.run("document.getElementById('told').textContent") == "1 of 30 rows"
+    assert browser.run("document.getElementById('shown').textContent") == "1 of 30 rows"
     assert browser.complaints() == []
 
 

@@ -1,4 +1,4 @@
-"""Two charts: the decision values, and the accuracy of the candidates on labels unseen.
+"""Two charts: the decision values, and the accuracy of the candidates on left-out labels.
 
 Lines and bars stretch with the page; words are HTML beside them, so that they keep their size on
 a phone.
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from robustgc.choice.candidates import Candidate
 from robustgc.report.findings import Findings, Histogram
-from robustgc.report.text import N_COLOURS, count, fixed, known, name, number, whole
+from robustgc.report.text import N_COLOURS, count, fixed, known, name, number, table, whole
 
 Tick = tuple[float, str]  # place from 0 to 100, text
 _DASHES = ("", "6 3", "2 3", "9 3 2 3", "1 4", "12 4")
@@ -90,11 +90,11 @@ def choice(findings: Findings) -> str:
         eta = f": eta = {number(findings.eta)}" if known(findings.eta) else ""
         return f"{title}<p>Nothing was chosen: the parameter was given{eta}.</p>"
     best = None if findings.chosen is None else findings.candidates[findings.chosen]
-    text = "Every candidate was asked for each given label without seeing it. "
+    text = "Every candidate predicted each given label while that label was left out. "
     if best is not None:
         text += (
-            f"The choice has {_model(best)}: {100 * best.accuracy:.0f} % of the labels given back, "
-            f"{100 * best.weight:.0f} % of the weight in the ensemble."
+            f"The choice has {_model(best)}: it predicts {100 * best.accuracy:.0f} % of the "
+            f"labels, and has {100 * best.weight:.0f} % of the weight in the ensemble."
         )
     etas = sorted({_eta(c) for c in found}, key=lambda eta: (eta is None, eta))
     return (
@@ -161,8 +161,8 @@ def _lines(found: Sequence[Candidate], etas: Sequence[float | None], best: Candi
     ring = '<svg viewBox="-10 -10 20 20" aria-hidden="true"><circle r="8" fill="none" '
     ring += 'stroke="var(--ink)" stroke-width="2.5"/></svg>'
     items += f"<li>{ring}the choice</li>" if picks else ""
-    label = f"Accuracy on labels unseen against eta, one line for each of {len(modes)} models"
-    chart = plot(label, inside, _ticks(etas), beside, "eta; labels given back unseen, in %", picks)
+    label = f"Accuracy on left-out labels against eta, one line for each of {len(modes)} models"
+    chart = plot(label, inside, _ticks(etas), beside, "eta; left-out labels predicted, in %", picks)
     return f'{chart}<ul class="legend" aria-label="Lines">{items}</ul>'
 
 
@@ -199,7 +199,4 @@ def _heaviest(found: Sequence[Candidate], best: Candidate | None) -> str:
         )
     )  # fmt: skip
     caption = f"The heaviest {min(_LISTED, len(found))} of {count(len(found), 'candidate')}."
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Candidates"><table><caption>'
-        f"<span>{caption}</span></caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    return table("Candidates", caption, heads, rows)

@@ -57,7 +57,7 @@ class Findings:
     classes: Sequence[str]  # with signed decision values the negative one first
     given: Sequence[int]  # by class, how many labels were given
     n_edges: int | None = None
-    n_pieces: int | None = None  # components
+    n_components: int | None = None
     predicted: Sequence[int] | None = None  # by class, how many nodes the model puts there
     n_answered: int | None = None
     n_unanswered: int | None = None

@@ -1,4 +1,4 @@
-"""What the page of a fit shows, gathered from the fit; `robustgc.report` only draws it."""
+"""What the page of a fit shows, gathered from the fit; the rest of `robustgc.report` draws it."""
 
 import platform
 from importlib.metadata import PackageNotFoundError, version
@@ -24,20 +24,7 @@ _VERSIONS = ("robustgc", "numpy", "scipy", "scikit-learn")
 def findings(
     clf: RobustGC, names: NDArray[Any], issues: LabelIssues, title: str, command: str | None
 ) -> Findings:
-    """Gather what the page shows.
-
-    Parameters
-    ----------
-    clf : RobustGC
-        Fitted.
-    names : ndarray
-        Of the nodes.
-    issues : LabelIssues
-        With the numbers of the nodes.
-    title : str
-    command : str or None
-        How to make it again.
-    """
+    """Gather what the page of a fitted estimator shows; `command` is how to make it again."""
     codes, given = clf._answer.codes, clf._labels.codes
     K = len(clf.classes_)
     weights = _weights(clf) if clf.affinity == "precomputed" else None
@@ -49,7 +36,7 @@ def findings(
         classes=[str(name) for name in clf.classes_],
         given=np.bincount(given[given >= 0], minlength=K).tolist(),
         n_edges=edges,
-        n_pieces=int(clf.components_.max()) + 1,
+        n_components=int(clf.components_.max()) + 1,
         predicted=np.bincount(codes[codes >= 0], minlength=K).tolist(),
         n_answered=int((codes >= 0).sum()),
         n_unanswered=int((codes < 0).sum()),
@@ -145,22 +132,19 @@ def _histogram(f: NDArray[Any]) -> Histogram | None:
 
 
 def _suspects(issues: LabelIssues, names: NDArray[Any]) -> list[Suspect]:
-    found = []
     reviewed = np.zeros(len(issues), bool) if issues.reviewed is None else issues.reviewed
-    for issue, confirmed, _ in zip(issues, reviewed.tolist(), range(_SHOWN), strict=False):
-        witnesses = [str(names[j]) for j in issue.evidence]
-        found.append(
-            Suspect(
-                str(names[issue.node]),
-                str(issue.given),
-                str(issue.suggested),
-                issue.suspicion,
-                issue.margin,
-                witnesses,
-                confirmed,
-            )
+    return [
+        Suspect(
+            str(names[issue.node]),
+            str(issue.given),
+            str(issue.suggested),
+            issue.suspicion,
+            issue.margin,
+            [str(names[j]) for j in issue.evidence],
+            confirmed,
         )
-    return found
+        for issue, confirmed, _ in zip(issues, reviewed.tolist(), range(_SHOWN), strict=False)
+    ]
 
 
 def installed() -> dict[str, str]:

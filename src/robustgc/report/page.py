@@ -21,10 +21,6 @@ _SECTIONS = {
 def render(findings: Findings) -> str:
     """Return the page as HTML: one file, readable without network.
 
-    Parameters
-    ----------
-    findings : Findings
-
     Examples
     --------
     >>> from robustgc.report.page import render
@@ -50,8 +46,8 @@ def summary(findings: Findings) -> str:
     """Return the findings in one sentence."""
     f = findings
     text = count(f.n_nodes, "node")
-    if f.n_pieces is not None:
-        text += f" in {count(f.n_pieces, 'piece')}"
+    if f.n_components is not None:
+        text += f" in {count(f.n_components, 'component')}"
     labels = sum(int(amount) for amount in f.given)
     text += f", {count(labels, 'label')} of {count(len(f.classes), 'class', 'classes')}"
     if f.n_answered is not None:

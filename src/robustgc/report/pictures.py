@@ -54,7 +54,7 @@ def picture(findings: Findings) -> str:
     """Return the section with the drawn nodes."""
     drawn = findings.picture
     if drawn is None or not len(drawn.names):
-        return "<h2>Picture</h2><p>No places of the nodes were given: nothing is drawn.</p>"
+        return "<h2>Picture</h2><p>The nodes have no coordinates: nothing is drawn.</p>"
     n, m = len(drawn.names), len(drawn.edges)
     what = "points" if drawn.kind == "points" else "nodes"
     share = "all" if n == findings.n_nodes else "a sample of"

@@ -6,18 +6,26 @@ from typing import Any
 
 from robustgc.report.findings import Findings, Suspect
 from robustgc.report.pictures import mark
-from robustgc.report.text import N_COLOURS, fixed, known, name, number, plain, safe, whole
+from robustgc.report.text import N_COLOURS, fixed, known, name, number, plain, safe, table, whole
 
 MOST_ROWS = 500
 _MOST_CLASSES = 200
 _COMMAND = 20_000  # characters
 
+_CAPTION = (
+    "Suspicion: the probability that the label is wrong. Margin, from &minus;1 to 1: the value "
+    "that the other labels give its class, less the value of the best other class."
+)
 _WORDS = (
-    ("lambda_1", "λ<sub>1</sub>", "How well the graph hangs together: near 0, almost in two."),
+    (
+        "lambda_1",
+        "λ<sub>1</sub>",
+        "How well the graph is connected: near 0, almost in two.",
+    ),
     ("gamma", "gamma", "How much labels count against smoothness over the graph."),
     ("eigengap", "Eigengap", "The step to the next eigenvalue: the wider, the clearer the groups."),
     ("condition_bound", "Condition bound", "How much the solve can magnify an error, at most."),
-    ("residual", "Residual", "What is left over when the answer is put into its equation."),
+    ("residual", "Residual", "What is left over when the answer is put into its equations."),
 )
 
 
@@ -29,7 +37,7 @@ def certificate(findings: Findings) -> str:
         for field, title, words in _WORDS
     )
     solver = name(findings.solver) if findings.solver else "not known"
-    items += f'<div><dt>Solver</dt><dd class="value">{solver}</dd><dd>The method that answered.'
+    items += f'<div><dt>Solver</dt><dd class="value">{solver}</dd><dd>The method in use.'
     return f'<h2>Certificate</h2><dl class="certificate">{items}</dd></div></dl>'
 
 
@@ -40,20 +48,18 @@ def class_sizes(findings: Findings) -> str:
     if len(order) > _MOST_CLASSES:
         sizes = given if predicted is None else predicted
         order = sorted(order, key=lambda k: -sizes[k])[:_MOST_CLASSES]
-    longest = (
-        max(_shares(given) + _shares(() if predicted is None else predicted), default=1.0) or 1.0
-    )
+    answered = () if predicted is None else predicted
+    longest = max(_shares(given) + _shares(answered), default=1.0) or 1.0
     rows = "".join(_class_row(findings, k, longest) for k in order)
     left = len(findings.classes) - len(order)
     more = f"<p>{left} smaller classes are not shown.</p>" if left else ""
-    return (
-        '<h2>Class sizes</h2><div class="scroll" tabindex="0" role="region" '
-        'aria-label="Class sizes"><table class="sizes"><caption><span>Bars compare shares: '
-        "outlined of the given labels, filled of the answer.</span></caption><thead><tr>"
+    caption = "Bars compare shares: outlined of the given labels, filled of the answer."
+    heads = (
         '<th scope="col">class</th><th scope="col" class="number">labels</th>'
-        '<th scope="col" class="number">answer</th><th scope="col">shares</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>{more}"
+        '<th scope="col" class="number">answer</th><th scope="col">shares</th>'
     )
+    sizes_table = table("Class sizes", caption, heads, rows, ' class="sizes"')
+    return f"<h2>Class sizes</h2>{sizes_table}{more}"
 
 
 def _shares(counts: Sequence[int]) -> list[float]:
@@ -81,7 +87,7 @@ def suspicious(findings: Findings) -> str:
     """Return the table of given labels, the worst first; of very many the worst only."""
     title = "<h2>Suspicious labels</h2>"
     if findings.suspects is None:
-        return title + "<p>The labels were not judged.</p>"
+        return title + "<p>The labels were not checked.</p>"
     if not findings.suspects:
         return title + "<p>No label is suspicious.</p>"
     worst = sorted(findings.suspects, key=_rank)
@@ -91,7 +97,7 @@ def suspicious(findings: Findings) -> str:
         f"The {MOST_ROWS} most suspicious labels are shown, {whole(left)} less suspicious ones "
         "are not."
         if left > 0
-        else "Every label was judged by the others, without being seen."
+        else "Every label is judged by the others, while it is left out itself."
     )
     if reviewed:
         note += " Labels that a person has reviewed stand last."
@@ -111,12 +117,8 @@ def suspicious(findings: Findings) -> str:
     return (
         f"{title}<p>{note} Evidence: the labelled nodes that speak most against a label.</p>"
         '<div class="tools" hidden><label>Filter <input id="filter" type="search" '
-        'autocomplete="off" spellcheck="false"></label><span id="told" class="soft" role="status">'
-        '</span></div><div class="scroll" tabindex="0" role="region" aria-label="Suspicious '
-        'labels"><table id="suspects"><caption><span>Suspicion: the probability that the label '
-        "is wrong. Margin, from &minus;1 to 1: what the others give its class less what they give "
-        f"the best other one.</span></caption><thead><tr>{heads}</tr></thead>"
-        f"<tbody>{rows}</tbody></table></div>"
+        'autocomplete="off" spellcheck="false"></label><span id="shown" class="soft" role="status">'
+        "</span></div>" + table("Suspicious labels", _CAPTION, heads, rows, ' id="suspects"')
     )
 
 

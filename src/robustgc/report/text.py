@@ -77,6 +77,15 @@ def fixed(value: float | None, digits: int = 2) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "&minus;")  # no -0
 
 
+def table(label: str, caption: str, heads: str, rows: str, attributes: str = "") -> str:
+    """Return a table that scrolls by itself where the page is narrower."""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table{attributes}>'
+        f"<caption><span>{caption}</span></caption><thead><tr>{heads}</tr></thead>"
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
 @cache
 def asset(name: str) -> str:
     """Return a file of the folder `assets`, without the comment at its head.

@@ -13,7 +13,7 @@ const picture = (canvas, tip) => {
   const order = [...Array(n).keys()].sort((i, j) => rank(i) - rank(j));
   const labelled = order.filter(i => d.g[i] >= 0).sort((i, j) => (d.s[j] ?? -1) - (d.s[i] ?? -1));
   const layer = document.createElement("canvas");  // everything but the chosen node
-  let X = [], Y = [], chosen = -1, asked = false, stale = true, colours = {};
+  let X = [], Y = [], chosen = -1, pending = false, stale = true, colours = {};
   const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const read = () => {
     colours = {ink: style("--ink"), soft: style("--soft"), edge: style("--edge"),
@@ -75,7 +75,7 @@ const picture = (canvas, tip) => {
   };
   const show = () => {
     if (stale) draw();
-    asked = stale = false;
+    pending = stale = false;
     ctx.save(); ctx.resetTransform(); ctx.clearRect(0, 0, canvas.width, canvas.height);
     ctx.drawImage(layer, 0, 0); ctx.restore();
     if (chosen < 0) return;
@@ -85,7 +85,7 @@ const picture = (canvas, tip) => {
   };
   const ask = anew => {
     stale ||= anew;
-    if (!asked) { asked = true; requestAnimationFrame(show); }
+    if (!pending) { pending = true; requestAnimationFrame(show); }
   };
   const words = i => {
     const says = [d.n[i]];
@@ -137,7 +137,7 @@ const picture = (canvas, tip) => {
   read(); show();
 };
 
-const sorted = (table, filter, told) => {
+const sorted = (table, filter, status) => {
   const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
   const rows = [...body.rows], text = rows.map(row => row.textContent.toLowerCase());
   const value = (row, k) => row.cells[k].dataset.value ?? row.cells[k].textContent;
@@ -162,12 +162,12 @@ const sorted = (table, filter, told) => {
     const wanted = filter.value.trim().toLowerCase();
     let shown = 0;
     rows.forEach((row, k) => { row.hidden = !text[k].includes(wanted); shown += !row.hidden; });
-    told.textContent = wanted ? `${shown} of ${rows.length} rows` : "";
+    status.textContent = wanted ? `${shown} of ${rows.length} rows` : "";
   });
   filter.parentElement.parentElement.hidden = false;
 };
 
 const find = id => document.getElementById(id);
 if (find("picture-data")) picture(find("picture"), find("tip"));
-if (find("suspects")) sorted(find("suspects"), find("filter"), find("told"));
+if (find("suspects")) sorted(find("suspects"), find("filter"), find("shown"));
 })();
