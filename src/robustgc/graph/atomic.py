@@ -24,7 +24,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 try:
     import fcntl
@@ -107,15 +107,7 @@ _GROUP: ContextVar[_Group | None] = ContextVar("outputs of one run", default=Non
 def together(paths: Iterable[str | os.PathLike[str]]) -> Iterator[None]:
     """Move all that is written inside to its place at the end, one after the other, or nothing.
 
-    Parameters
-    ----------
-    paths : iterable of path
-        What will be written, for messages.
-
-    Raises
-    ------
-    OSError
-        One of them could not be moved; then all are as they were before.
+    If one of the paths cannot be replaced an OSError says so, and all are as they were before.
     """
     if _GROUP.get() is not None:  # a part of a larger run
         yield
@@ -137,16 +129,11 @@ def new_file(
 ) -> Iterator[BinaryIO]:
     """Give a file to write next to `path`, moved there at the end, or with others of `together`.
 
-    Parameters
-    ----------
-    path : Path
-    check : callable or None
-        Asked before the move whether what is at the path may be replaced: it raises if not.
-    alone : bool
-        Whether it is moved at once in any case: it lies in a folder that is being written.
+    `check` is called before the move, and raises if what is at the path may not be replaced.
+    `alone`: moved at once in any case, as it lies in a folder that is being written.
     """
     remove_leftovers(path)
-    staged, stream = _begun_file(path)
+    staged, stream = _begin(path, partial_file_name, lambda partial: partial.open("xb"))
     staged.check = check
     with _staging(staged, alone):
         with stream:
@@ -161,23 +148,14 @@ def new_folder(
 ) -> Iterator[Path]:
     """Give a folder to fill next to `path`, renamed at the end, removed after a failure.
 
-    Parameters
-    ----------
-    path : path
-    check : callable or None
-        Asked before the move whether what is at the path may be replaced: it raises if not. None:
-        nothing may be there.
-
-    Raises
-    ------
-    FileExistsError
-        There is something that may not be replaced.
+    `check` is called before the move, and raises if what is at the path may not be replaced. None:
+    nothing may be there, or it is a FileExistsError.
     """
     final = Path(path)
     remove_leftovers(final)
     if check is None:
         _check_free(final)
-    staged = _begun_folder(final)
+    staged, _ = _begin(final, sibling_name, lambda partial: partial.mkdir(parents=True))
     staged.check = check or (lambda: _check_free(final))
     with _staging(staged):
         yield staged.partial
@@ -186,7 +164,7 @@ def new_folder(
 @contextmanager
 def scratch_folder(path: Path) -> Iterator[Path]:
     """Give a folder next to `path` for what is needed only while that is written."""
-    staged = _begun_folder(path)
+    staged, _ = _begin(path, sibling_name, lambda partial: partial.mkdir(parents=True))
     try:
         yield staged.partial
     finally:
@@ -243,35 +221,23 @@ def _move(outputs: list[_Staged]) -> None:
         raise
 
 
-def _begun_file(path: Path) -> tuple[_Staged, BinaryIO]:
+def _begin(
+    final: Path, name: Callable[[Path], Path], create: Callable[[Path], Any]
+) -> tuple[_Staged, Any]:
+    """Create a file or folder, locked before a run that removes leftovers has taken it for one."""
     for _ in range(_TRIES):
-        partial = partial_file_name(path)
-        stream = partial.open("xb")
-        if (staged := _lock_staged(path, partial)) is not None:
-            return staged, stream
-        stream.close()
-    raise OSError(f"{path} cannot be written: other runs remove what is begun. Try again.")
-
-
-def _begun_folder(path: Path) -> _Staged:
-    for _ in range(_TRIES):
-        partial = sibling_name(path, "partial")
-        partial.mkdir(parents=True)
-        if (staged := _lock_staged(path, partial)) is not None:
-            return staged
-    raise OSError(f"{path} cannot be written: other runs remove what is begun. Try again.")
-
-
-def _lock_staged(final: Path, partial: Path) -> _Staged | None:
-    """Lock what was just begun; None if a run that removes leftovers was faster."""
-    try:
-        lock = _locked(partial)
-        if lock is not None and not os.path.samestat(os.fstat(lock), partial.stat()):
+        partial = name(final)
+        stream = create(partial)
+        try:
+            lock = _locked(partial)
+            if lock is None or os.path.samestat(os.fstat(lock), partial.stat()):
+                return _Staged(final, partial, lock), stream
             os.close(lock)
-            return None
-    except (BlockingIOError, FileNotFoundError):
-        return None
-    return _Staged(final, partial, lock)
+        except (BlockingIOError, FileNotFoundError):  # the other run was faster
+            pass
+        if stream is not None:
+            stream.close()
+    raise OSError(f"{final} cannot be written: other runs remove what is begun. Try again.")
 
 
 def _check_free(path: Path) -> None:
@@ -284,7 +250,7 @@ def partial_file_name(path: Path) -> Path:
     return path.with_name(f".{_stem(path.name)}.{_HERE}-{secrets.token_hex(4)}.partial")
 
 
-def sibling_name(path: Path, kind: str) -> Path:
+def sibling_name(path: Path, kind: str = "partial") -> Path:
     """Return a name for an unfinished folder ("partial"), or for what is replaced ("old")."""
     return path.with_name(f"{_stem(path.name)}.{kind}-{_HERE}-{secrets.token_hex(4)}")
 
@@ -346,10 +312,7 @@ def _remove(path: Path) -> None:
 def _locked(path: Path) -> int | None:
     """Lock a file or folder and return its descriptor; None where there are no locks.
 
-    Raises
-    ------
-    BlockingIOError
-        Somebody else has locked it.
+    A BlockingIOError says that somebody else has locked it.
     """
     if fcntl is None:
         return None

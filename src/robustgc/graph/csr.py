@@ -101,14 +101,11 @@ class CSR:
 
     def same(self, other: "CSR") -> bool:
         """Whether two matrices have the same entries."""
-        if self is other:
-            return True
         if (self.data is None) != (other.data is None):
             return False
-        pairs = [(self.indptr, other.indptr), (self.indices, other.indices)]
-        if self.data is not None and other.data is not None:
-            pairs.append((self.data, other.data))
-        return all(np.array_equal(a, b) for a, b in pairs)
+        names = ("indptr", "indices", *(["data"] if self.data is not None else []))
+        pairs = ((getattr(self, name), getattr(other, name)) for name in names)
+        return self is other or all(np.array_equal(a, b) for a, b in pairs)
 
     def cuts(self, parts: int | None = None) -> NDArray[np.int64]:
         """Cut the rows into ranges of about equal work, by default one per thread."""
@@ -167,19 +164,13 @@ class CSR:
 
     def inspected(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Read every entry once; return the findings of `loops.inspect` and the degrees."""
-        degrees = np.empty(self.shape[0])
-        start = np.array([0, 0, 0, 0, np.inf, -np.inf])
-        found = threads.collect(
-            self._loops.inspect,
-            self.cuts(PARTS),
-            *self._rows,
-            degrees,
-            found=start,
-        )
-        if not found[:, 0].any():  # all columns are those of rows: no need to look again
+        degrees, start = np.empty(self.shape[0]), np.array([0, 0, 0, 0, np.inf, -np.inf])
+        arguments = (*self._rows, degrees)
+        parts = threads.collect(self._loops.inspect, self.cuts(PARTS), *arguments, found=start)
+        if not parts[:, 0].any():  # all columns are those of rows: no need to look again
             self.__dict__.setdefault("_width", self.shape[0])
-        counts = [found[:, :4].sum(axis=0), [found[:, 4].min(), found[:, 5].max()]]
-        return np.concatenate(counts), degrees
+        findings = [parts[:, :4].sum(axis=0), [parts[:, 4].min(), parts[:, 5].max()]]
+        return np.concatenate(findings), degrees
 
     def is_symmetric(self) -> bool:
         """Whether the matrix is symmetric to the last bit, by a hash of all entries."""
@@ -187,14 +178,8 @@ class CSR:
         if self.data is not None:
             # + 0.0 would copy; -0.0 is refused before, with the negative weights.
             bits = self.data.view(f"u{self.data.dtype.itemsize}")
-        parts = threads.collect(
-            self._loops.asymmetry,
-            self.cuts(PARTS),
-            *self._rows[:2],
-            bits,
-            0,
-            found=np.zeros(1, dtype=np.uint64),
-        )
+        arguments, start = (*self._rows[:2], bits, 0), np.zeros(1, dtype=np.uint64)
+        parts = threads.collect(self._loops.asymmetry, self.cuts(PARTS), *arguments, found=start)
         return int(parts.sum(dtype=np.uint64)) == 0
 
     def components(self, root: NDArray[np.float64], least: float) -> tuple[int, NDArray[Any]]:

@@ -25,17 +25,8 @@ def read_header(
 ) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Return shape, order and type of an array in the npy format; the stream is at its values then.
 
-    Parameters
-    ----------
-    stream : file
-    size : int
-        Bytes of all of it. A header that claims more than there are is not believed: room for the
-        values would be taken at once.
-
-    Raises
-    ------
-    ValueError
-        It is damaged, claims another size, or holds objects, which are code.
+    `size` is how many bytes there are in all. A header that claims another size is refused, as room
+    for the values would be taken at once; so are objects, which are code.
     """
     try:
         version = npy.read_magic(stream)
@@ -57,13 +48,7 @@ def read_header(
 
 
 def map_array(path: Path) -> NDArray[Any]:
-    """Map a .npy file into memory.
-
-    Raises
-    ------
-    ValueError
-        It cannot be read, or is damaged; the text has no place and no cure.
-    """
+    """Map a .npy file into memory; a ValueError says why not, without its place and a cure."""
     try:
         with path.open("rb") as stream:
             read_header(stream, os.fstat(stream.fileno()).st_size)
@@ -130,15 +115,16 @@ def read_manifest(path: Path) -> dict[str, Any]:
     for key in ("nodes", "entries"):
         value = about.get(key)
         if type(value) is not int or not 0 <= value < 2**62:
-            said = "lacks the key" if key not in about else "has a wrong"
-            given = "" if key not in about else f": {quoted(value)}"
-            raise ValueError(
-                f"{where} {said} {key!r}{given}; a whole number of 0 or more is needed. {_AGAIN}"
+            what = (
+                f"has a wrong {key!r}: {quoted(value)}"
+                if key in about
+                else f"lacks the key {key!r}"
             )
+            raise ValueError(f"{where} {what}; a whole number of 0 or more is needed. {_AGAIN}")
     if not isinstance(about.get("weights"), str):
-        said = quoted(about.get("weights")) if "weights" in about else "no such key"
+        what = quoted(about["weights"]) if "weights" in about else "no such key"
         raise ValueError(
-            f"{where} must say 'unit' or a type as 'weights', and has {said}. {_AGAIN}"
+            f"{where} must say 'unit' or a type as 'weights', and has {what}. {_AGAIN}"
         )
     return about
 

@@ -30,21 +30,14 @@ def check_rows(
 
     Parameters
     ----------
-    indptr, indices : ndarray of int32 or int64
-        Where each row starts, and the columns.
-    data : ndarray or None
-        A value, or block of values, for each of the columns.
+    indptr, indices, data : ndarray
+        Where each row starts, the columns, and perhaps a value, or block of values, for each.
     shape : tuple of int or None
-        Rows and columns; None: the columns are not looked at, as who asks will do it.
+        Rows and columns; None: the columns are not looked at, as the caller will do it.
     spare : bool
         Whether there may be more entries than the rows have, as in matrices of scipy.
     what : str
         Whose arrays these are, for the message.
-
-    Raises
-    ------
-    ValueError, TypeError
-        With what is wrong, what is allowed and what to do.
     """
     check_arrays(indptr, indices, data, what=what)
     entries, rows = len(indices), len(indptr) - 1
@@ -180,10 +173,7 @@ def _kind(value: Any) -> str:
 
 def _rises(indptr: NDArray[Any]) -> bool:
     """Whether no value is below the one before it; differences of huge ones would wrap around."""
-    starts = range(0, len(indptr) - 1, _BLOCK)
     return all(
-        bool(
-            (indptr[k + 1 : k + _BLOCK + 1] >= indptr[k : k + _BLOCK][: len(indptr) - 1 - k]).all()
-        )
-        for k in starts
+        bool((block[1:] >= block[:-1]).all())
+        for block in (indptr[k : k + _BLOCK + 1] for k in range(0, len(indptr) - 1, _BLOCK))
     )

@@ -34,27 +34,20 @@ _GOLDEN = np.pi * (3 - np.sqrt(5))
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """Nodes that are drawn, their places, and the edges between them.
+    """Nodes that are drawn, their places, and the edges between them."""
 
-    Attributes
-    ----------
-    nodes : ndarray of int, shape (n,)
-        Ascending.
-    xy : ndarray, shape (n, 2)
-        Within a box whose longer side goes from 0 to 1.
-    edges : ndarray of int, shape (m, 2)
-        Pairs of rows of `nodes`.
-    """
-
-    nodes: NDArray[np.int64]
-    xy: Array
-    edges: NDArray[np.int64]
+    nodes: NDArray[np.int64]  # ascending
+    xy: Array  # (n, 2), within a box whose longer side goes from 0 to 1
+    edges: NDArray[np.int64]  # (m, 2), pairs of rows of `nodes`
 
 
 def layout(
     W: Any, points: Any = None, classes: Any = None, labelled: Any = None, seed: int = 20180521
 ) -> Drawing:
     """Place the nodes of a graph for a picture; of a large one, those of a sample.
+
+    At most 3000 nodes are drawn, with all labelled ones up to 1000, and at most 10,000 edges: the
+    heaviest, among equals random ones.
 
     Parameters
     ----------
@@ -65,15 +58,7 @@ def layout(
     classes : array-like of int, shape (N,), default=None
         The class of every node, -1 for none: what is left to go by where a graph has no shape.
     labelled : array-like, default=None
-        The labelled nodes, as numbers or as a mask. They are drawn before others.
-    seed : int
-        Of the sample, and of the edges if there are too many.
-
-    Returns
-    -------
-    Drawing
-        At most 3000 nodes, with all labelled ones up to 1000, and at most 10,000 edges: the
-        heaviest, among equals random ones.
+        The labelled nodes, as numbers or as a mask.
 
     Examples
     --------
@@ -202,9 +187,11 @@ def _spectral(graph: Graph, rng: np.random.Generator) -> Array:
 
 
 def _lanczos(S: Any, steps: int, rng: np.random.Generator) -> Array:
-    """Return about the three uppermost eigenvectors: fixed work, converged or not."""
-    Q = np.zeros((steps, S.shape[0]))
-    M = np.zeros((steps, steps))
+    """Return about the three uppermost eigenvectors: fixed work, converged or not.
+
+    The solvers of `linalg` work until their residual is small, which a picture has no time for.
+    """
+    Q, M = np.zeros((steps, S.shape[0])), np.zeros((steps, steps))
     q = rng.standard_normal(S.shape[0])
     for k in range(steps):
         Q[k] = q / np.linalg.norm(q)
