@@ -179,9 +179,9 @@ def unwritten(path: Path, error: OSError) -> str:
     group = _GROUP.get()
     finals, own = group.finals if group else [], os.path.realpath(path)
     others = [str(final) for final in finals if os.path.realpath(final) != own]
-    kept = f", and {' and '.join(others)} {'stay' if len(others) > 1 else 'stays'} as before"
+    rest = f", and {' and '.join(others)} {'stay' if len(others) > 1 else 'stays'} as before"
     cure = "make room, or choose another disk" if full else "choose another place"
-    return f"{path} was not written: {why}. Nothing was left there{kept * bool(others)}; {cure}."
+    return f"{path} was not written: {why}. Nothing was left there{rest * bool(others)}; {cure}."
 
 
 @contextmanager

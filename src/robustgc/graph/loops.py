@@ -110,10 +110,10 @@ def laplacian(
 
 
 @compiled
-def inspect(indptr: Any, indices: Any, data: Any, degrees: Any, found: Any, a: int, b: int) -> None:
-    """Read every stored entry once: degrees, and in `found` what the checks need to know.
+def inspect(indptr: Any, indices: Any, data: Any, degrees: Any, stats: Any, a: int, b: int) -> None:
+    """Read every stored entry once: degrees, and in `stats` what the checks need to know.
 
-    found[0]: entries out of order, repeated or out of range; [1]: not finite or negative; [2]:
+    stats[0]: entries out of order, repeated or out of range; [1]: not finite or negative; [2]:
     zero; [3]: on the diagonal; [4]: the smallest and [5]: the largest weight.
     """
     n = np.uint64(len(indptr) - 1)
@@ -122,12 +122,12 @@ def inspect(indptr: Any, indices: Any, data: Any, degrees: Any, found: Any, a: i
         for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             j = indices[p]
             w = 1.0 if data is None else np.float64(data[p])
-            found[0] += j <= before or np.uint64(j) >= n
-            found[1] += not (0.0 <= w < np.inf)
-            found[2] += w == 0.0
-            found[3] += j == i
-            found[4] = min(found[4], w)
-            found[5] = max(found[5], w)
+            stats[0] += j <= before or np.uint64(j) >= n
+            stats[1] += not (0.0 <= w < np.inf)
+            stats[2] += w == 0.0
+            stats[3] += j == i
+            stats[4] = min(stats[4], w)
+            stats[5] = max(stats[5], w)
             total += w
             before = j
         degrees[i] = total
@@ -165,7 +165,7 @@ def random_values(seed: int, before: int, v0: Any, out: Any, a: int, b: int) -> 
 
 
 @compiled
-def asymmetry(indptr: Any, indices: Any, bits: Any, first: int, found: Any, a: int, b: int) -> None:
+def asymmetry(indptr: Any, indices: Any, bits: Any, first: int, out: Any, a: int, b: int) -> None:
     """Add a hash of every entry above the diagonal, subtract that of its mirror below.
 
     Modulo 2^64 the sum is 0 if the matrix is symmetric to the last bit, and otherwise only with
@@ -185,7 +185,7 @@ def asymmetry(indptr: Any, indices: Any, bits: Any, first: int, found: Any, a: i
                 total += h
             elif j < row:
                 total -= h
-    found[0] = total
+    out[0] = total
 
 
 @compiled
@@ -241,28 +241,28 @@ def components(indptr: Any, indices: Any, data: Any, root: Any, least: float, nu
                 _join(number, i, j)
     for i in range(n):
         number[i] = _root(number, i)
-    found = 0
+    n_components = 0
     for i in range(n):  # a root is the first node of its piece: its number is known before others
         if number[i] == i:
-            number[i] = found
-            found += 1
+            number[i] = n_components
+            n_components += 1
         else:
             number[i] = number[number[i]]
-    return found
+    return n_components
 
 
 @compiled
 def leaves(indptr: Any, indices: Any, order: Any) -> int:
     """Store the nodes of branches, each before the one that it hangs on; return how many."""
-    n, found, done = len(indptr) - 1, 0, 0
+    n, stored, done = len(indptr) - 1, 0, 0
     left = np.zeros(n, np.int64)  # neighbours that are not stored yet
     for i in range(n):
         for p in range(indptr[i], indptr[i + 1]):
             left[i] += indices[p] != i
         if left[i] == 1:
-            order[found] = i
-            found += 1
-    while done < found:
+            order[stored] = i
+            stored += 1
+    while done < stored:
         i = order[done]
         done += 1
         left[i] = 0
@@ -271,9 +271,9 @@ def leaves(indptr: Any, indices: Any, order: Any) -> int:
             if left[j] > 0 and j != i:
                 left[j] -= 1
                 if left[j] == 1:
-                    order[found] = j
-                    found += 1
-    return found
+                    order[stored] = j
+                    stored += 1
+    return stored
 
 
 # Over blocks of vectors, for `Laplacian`.
@@ -325,7 +325,7 @@ def advance(
     The first of them go into copy, too; ``|.|^2`` and ``v0' .`` are added up by column. The whole
     recurrence is this one pass over the vectors.
     """
-    columns, kept = w.shape[1], copy.shape[0]
+    columns, copied = w.shape[1], copy.shape[0]
     for first in range(a, b, 256):  # a few rows at a time: in cache for all columns
         last = min(first + 256, b)
         for c in range(columns):
@@ -337,7 +337,7 @@ def advance(
                 u[i, c] = y * scale[i]
                 square += np.float64(y) * y
                 along += np.float64(y) * v0[i]
-            if c < kept:
+            if c < copied:
                 for i in range(first, last):
                     copy[c, i] = before[i, c]
             sums[0, c] += square

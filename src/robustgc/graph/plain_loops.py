@@ -39,15 +39,15 @@ def product(indptr: Any, indices: Any, data: Any, u: Any, out: Any, a: int, b: i
     out[a:b] = sp.csr_array((w, j, starts), shape=(b - a, len(u))) @ u
 
 
-def inspect(indptr: Any, indices: Any, data: Any, degrees: Any, found: Any, a: int, b: int) -> None:
-    """Store the degrees, and in `found` what the checks need to know of the entries."""
+def inspect(indptr: Any, indices: Any, data: Any, degrees: Any, stats: Any, a: int, b: int) -> None:
+    """Store the degrees, and in `stats` what the checks need to know of the entries."""
     i, j, w = _entries(indptr, indices, data, a, b)
     odd = (j < 0) | (j >= len(indptr) - 1)
     odd[1:] |= (i[1:] == i[:-1]) & (j[1:] <= j[:-1])
     for k, fault in enumerate((odd, ~((w >= 0) & (w < np.inf)), w == 0, i == j)):
-        found[k] += fault.sum()
-    found[4] = min(found[4], w.min(initial=np.inf))
-    found[5] = max(found[5], w.max(initial=-np.inf))
+        stats[k] += fault.sum()
+    stats[4] = min(stats[4], w.min(initial=np.inf))
+    stats[5] = max(stats[5], w.max(initial=-np.inf))
     degrees[a:b] = np.bincount(i - a, w, minlength=b - a)
 
 
@@ -63,7 +63,7 @@ def _scrambled_bits(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return x ^ (x >> np.uint64(31))
 
 
-def asymmetry(indptr: Any, indices: Any, bits: Any, first: int, found: Any, a: int, b: int) -> None:
+def asymmetry(indptr: Any, indices: Any, bits: Any, first: int, out: Any, a: int, b: int) -> None:
     """Store the sum of a hash of the entries above the diagonal, less that of those below."""
     row = (_rows(indptr, a, b) + first).astype(np.uint64)
     part = slice(int(indptr[a]), int(indptr[b]))
@@ -72,7 +72,7 @@ def asymmetry(indptr: Any, indices: Any, bits: Any, first: int, found: Any, a: i
     h = _scrambled_bits(_scrambled_bits(low * np.uint64(0x9E3779B97F4A7C15) + high) + np.uint64(1))
     if bits is not None:
         h = _scrambled_bits(h ^ bits[part])
-    found[0] = (h * (j > row) - h * (j < row)).sum(dtype=np.uint64)  # arrays wrap around unwarned
+    out[0] = (h * (j > row) - h * (j < row)).sum(dtype=np.uint64)  # arrays wrap around unwarned
 
 
 def components(indptr: Any, indices: Any, data: Any, root: Any, least: float, number: Any) -> int:
@@ -108,7 +108,7 @@ def fill(sources: Any, targets: Any, weights: Any, place: Any, entries: Any, val
 
 
 def merge(
-    indptr: Any, entries: Any, values: Any, way: int, kept: Any, found: Any, a: int, b: int
+    indptr: Any, entries: Any, values: Any, way: int, kept: Any, findings: Any, a: int, b: int
 ) -> None:
     """Sort every row and make one entry of all of a neighbour, at the start of the row."""
     rows, mine, w = _entries(indptr, entries, values, a, b)
@@ -121,20 +121,20 @@ def merge(
     i, j = rows[new], j[new]
     there, out = _per_group(group[~back], w[~back], len(i))
     backs, into = _per_group(group[back], w[back], len(i))
-    found[0] += np.maximum(there - 1, 0).sum()
-    found[1] += (i == j).sum()
+    findings[0] += np.maximum(there - 1, 0).sum()
+    findings[1] += (i == j).sum()
     whole = np.maximum(out, into)  # they are the same but for rounding, or one is not there
     if way == 0:
         differ = (there > 0) & (backs > 0) & (abs(out - into) > ROUNDING * whole) & (i < j)
-        found[4] += differ.sum()
+        findings[4] += differ.sum()
         if differ.any():
             k = int(differ.argmax())
-            found[5:9] = i[k] + 1, j[k] + 1, out[k], into[k]
+            findings[5:9] = i[k] + 1, j[k] + 1, out[k], into[k]
     elif way != MAX:
         whole = np.where(i == j, whole, (out + into) / (2 if way == MEAN else 1))
     left = whole != 0
-    found[2] += (~left).sum()
-    found[3] += (whole[left] != 1).sum()
+    findings[2] += (~left).sum()
+    findings[3] += (whole[left] != 1).sum()
     kept[a:b] = np.bincount(i[left] - a, minlength=b - a)
     before = np.cumsum(kept[a:b]) - kept[a:b]
     at = np.repeat(indptr[a:b] - before, kept[a:b]) + np.arange(int(left.sum()))

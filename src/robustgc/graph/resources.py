@@ -23,18 +23,18 @@ def available() -> float:
         free = min(free, max(limit - used + float(stat["file"]), 0.0))  # file pages can be dropped
     except (OSError, ValueError, KeyError):  # not in a container, or "max": no limit
         pass
-    asked = os.environ.get("ROBUSTGC_MEMORY", "")
-    if not asked:
+    setting = os.environ.get("ROBUSTGC_MEMORY", "")
+    if not setting:
         return free
     try:
-        return min(free, max(float(asked), 0.0))
+        return min(free, max(float(setting), 0.0))
     except ValueError:
         raise ValueError(
-            f"ROBUSTGC_MEMORY={asked!r} is not a number; it must be bytes, for instance 8e9."
+            f"ROBUSTGC_MEMORY={setting!r} is not a number; it must be bytes, for instance 8e9."
         ) from None
 
 
 def rank_by_mpiexec() -> int | None:
     """Return the number of this rank, or None: the process was not started by mpiexec."""
-    found = next((os.environ[name] for name in _RANK if name in os.environ), "")
-    return int(found) if found.isdigit() else None
+    rank = next((os.environ[name] for name in _RANK if name in os.environ), "")
+    return int(rank) if rank.isdigit() else None

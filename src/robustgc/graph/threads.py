@@ -26,11 +26,11 @@ _listeners: list[Callable[[str], None]] = []  # who is told that loops are compi
 
 def n_threads() -> int:
     """Return how many threads to use: ``ROBUSTGC_NUM_THREADS``, else the cores of this process."""
-    asked = os.environ.get("ROBUSTGC_NUM_THREADS", "")
-    if asked:
-        if not asked.isdigit() or int(asked) < 1:
-            raise ValueError(f"ROBUSTGC_NUM_THREADS={asked!r} is not a whole number >= 1.")
-        return int(asked)
+    setting = os.environ.get("ROBUSTGC_NUM_THREADS", "")
+    if setting:
+        if not setting.isdigit() or int(setting) < 1:
+            raise ValueError(f"ROBUSTGC_NUM_THREADS={setting!r} is not a whole number >= 1.")
+        return int(setting)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -60,10 +60,10 @@ def even_entries(indptr: NDArray[Any], parts: int) -> NDArray[np.int64]:
 @cache
 def loops(module: str = "graph.loops") -> Any:
     """Return a module of loops, imported on first use: numba takes half a second to load."""
-    found = import_module(f"robustgc.{module}")
+    imported = import_module(f"robustgc.{module}")
     if module != "graph.plain_loops":
         _watch_compilation()
-    return found
+    return imported
 
 
 @contextmanager
@@ -92,7 +92,7 @@ def _watch_compilation() -> None:
             ours = loop.py_func.__module__.startswith("robustgc.")
             if ours and _listeners and not self.said:
                 self.said = True
-                _listeners[-1](_message(kept=loop.stats.cache_path is not None))
+                _listeners[-1](_message(cached=loop.stats.cache_path is not None))
 
         def on_end(self, event: Any) -> None:
             pass
@@ -100,9 +100,9 @@ def _watch_compilation() -> None:
     event.register("numba:compile", Compilation())
 
 
-def _message(*, kept: bool) -> str:
+def _message(*, cached: bool) -> str:
     """Say what takes so long, and whether it will again."""
-    if kept:
+    if cached:
         return f"compiling loops for this machine, once; up to {_COMPILING} s"
     return (
         f"compiling loops for this machine, up to {_COMPILING} s in every run: no folder is there "

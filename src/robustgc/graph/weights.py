@@ -110,10 +110,10 @@ def _clean(W: Any) -> Weights | None:
     if W.shape[0] != W.shape[1] or W.nnz != len(W.indices):
         return None
     rows = CSR(W.indptr, W.indices, W.data)
-    found, degrees = rows.inspected()
-    if found[:3].any() or not np.isfinite(degrees).all() or not rows.is_symmetric():
+    findings, degrees = rows.inspected()
+    if findings[:3].any() or not np.isfinite(degrees).all() or not rows.is_symmetric():
         return None
-    if found[4] == found[5] == 1:
+    if findings[4] == findings[5] == 1:
         return CSR(W.indptr, W.indices)
     return sp.csr_array((W.data.astype(np.float64, copy=False), W.indices, W.indptr), W.shape)
 
@@ -123,8 +123,8 @@ def _checked_csr(W: CSR) -> CSR:
     n = W.shape[0]
     if n == 0:
         raise ValueError("The graph is empty: 0 nodes. At least 2 nodes are needed.")
-    found, degrees = W.inspected()
-    for count, what in zip(found[:3], CSR_FAULTS, strict=True):
+    findings, degrees = W.inspected()
+    for count, what in zip(findings[:3], CSR_FAULTS, strict=True):
         if count:
             raise ValueError(f"{int(count)} entries of the CSR are {what}")
     if not np.isfinite(degrees).all():

@@ -87,11 +87,11 @@ def run_ranks(n_ranks: int, job: Path) -> None:
 
 
 def mpiexec() -> str:
-    """Return the path of mpiexec: beside this Python, else the first on the PATH."""
+    """Return the path of mpiexec: next to this Python, else the first on the PATH."""
     here = str(Path(sys.executable).parent)
-    for path in (here, None):
-        if found := shutil.which("mpiexec", path=path) or shutil.which("mpirun", path=path):
-            return found
+    for folder in (here, None):
+        if path := shutil.which("mpiexec", path=folder) or shutil.which("mpirun", path=folder):
+            return path
     raise MissingMPIError(
         f"n_ranks starts ranks with mpiexec, and there is none beside {sys.executable} nor on the "
         "PATH. Install MPI: pip install 'robustgc[mpi]' with OpenMPI or MPICH of your system, or "
@@ -101,7 +101,7 @@ def mpiexec() -> str:
 
 def environment(n_ranks: int) -> dict[str, str]:
     """Return what ranks on this machine need to get along; what the user has set stays."""
-    wanted = {
+    settings = {
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
         # Of OpenMPI, which counts cores, not what a rank needs: as many ranks as were asked for,
@@ -113,14 +113,14 @@ def environment(n_ranks: int) -> dict[str, str]:
         "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     }
     if hasattr(os, "geteuid") and os.geteuid() == 0:
-        wanted |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        settings |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     if n_ranks > threads.n_threads():  # a rank that waits must leave its core to others
-        wanted |= {
+        settings |= {
             "OMPI_MCA_mpi_yield_when_idle": "1",
             "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
             "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16",
         }
-    return {**wanted, **os.environ}
+    return {**settings, **os.environ}
 
 
 def _end(process: "subprocess.Popen[str]") -> None:
@@ -156,8 +156,8 @@ def raise_errors(folder: Path) -> None:
 def explain_exit(output: str, code: int) -> str:
     """Say what happened to the ranks, by what mpiexec said of it and its exit code."""
     for pattern, text in _MPI_MESSAGES.items():
-        if found := re.search(pattern, output):
-            words = found.groupdict()
+        if match := re.search(pattern, output):
+            words = match.groupdict()
             return text.format(**words, how=_named(int(words.get("signal", 0))))
     if code < 0:
         return f"mpiexec was ended by {_named(-code)}"

@@ -25,9 +25,9 @@ def plot(
         for at, _ in y
     )
     below = "".join(f'<span style="left:{at:.2f}%">{text}</span>' for at, text in x)
-    beside = "".join(f'<span style="bottom:{at:.2f}%">{text}</span>' for at, text in y)
+    y_ticks = "".join(f'<span style="bottom:{at:.2f}%">{text}</span>' for at, text in y)
     return (
-        f'<div class="plot" role="img" aria-label="{label}"><div class="y">{beside}</div>'
+        f'<div class="plot" role="img" aria-label="{label}"><div class="y">{y_ticks}</div>'
         f'<div class="area"><svg viewBox="0 0 100 100" preserveAspectRatio="none" '
         f'aria-hidden="true">{grid}{shapes}</svg>{over}</div>'
         f'<div class="x">{below}</div><div class="what">{what}</div></div>'
@@ -85,8 +85,8 @@ def _bars(hist: Histogram, what: str) -> str:
 def choice(findings: Findings) -> str:
     """Return the section on the candidates."""
     title = "<h2>How the parameter was chosen</h2>"
-    found = [c for c in findings.candidates if known(c.accuracy)]
-    if not found:
+    tried = [c for c in findings.candidates if known(c.accuracy)]
+    if not tried:
         eta = f": eta = {number(findings.eta)}" if known(findings.eta) else ""
         return f"{title}<p>Nothing was chosen: the parameter was given{eta}.</p>"
     best = None if findings.chosen is None else findings.candidates[findings.chosen]
@@ -96,10 +96,10 @@ def choice(findings: Findings) -> str:
             f"The choice has {_model(best)}: it predicts {100 * best.accuracy:.0f} % of the "
             f"labels, and has {100 * best.weight:.0f} % of the weight in the ensemble."
         )
-    etas = sorted({_eta(c) for c in found}, key=lambda eta: (eta is None, eta))
+    etas = sorted({_eta(c) for c in tried}, key=lambda eta: (eta is None, eta))
     return (
-        f"{title}<p>{text}</p>{_lines(found, etas, best)}{_weights(found, etas)}"
-        f"{_heaviest(found, best)}"
+        f"{title}<p>{text}</p>{_lines(tried, etas, best)}{_weights(tried, etas)}"
+        f"{_heaviest(tried, best)}"
     )
 
 
@@ -127,10 +127,10 @@ def _ticks(etas: Sequence[float | None]) -> list[Tick]:
     ]
 
 
-def _lines(found: Sequence[Candidate], etas: Sequence[float | None], best: Candidate | None) -> str:
-    modes = sorted({c.n_modes for c in found})
+def _lines(tried: Sequence[Candidate], etas: Sequence[float | None], best: Candidate | None) -> str:
+    modes = sorted({c.n_modes for c in tried})
     best_of: dict[tuple[int, float | None], float] = {}
-    for c in found:
+    for c in tried:
         key = c.n_modes, _eta(c)
         best_of[key] = max(c.accuracy, best_of.get(key, 0.0))
     low, high = max(min(best_of.values()) - 0.05, 0.0), min(max(best_of.values()) + 0.05, 1.03)
@@ -155,19 +155,21 @@ def _lines(found: Sequence[Candidate], etas: Sequence[float | None], best: Candi
         for x, y, eta in spots:
             if best is not None and (best.n_modes, _eta(best)) == (q, eta):
                 picks += f'<i class="pick" style="left:{x:.2f}%;bottom:{100 - y:.2f}%"></i>'
-    beside = [
+    percents = [
         (100 * (v - low) / (high - low), f"{100 * v:.0f} %") for v in steps(low, min(high, 1.0))
     ]
     ring = '<svg viewBox="-10 -10 20 20" aria-hidden="true"><circle r="8" fill="none" '
     ring += 'stroke="var(--ink)" stroke-width="2.5"/></svg>'
     items += f"<li>{ring}the choice</li>" if picks else ""
     label = f"Accuracy on left-out labels against eta, one line for each of {len(modes)} models"
-    chart = plot(label, inside, _ticks(etas), beside, "eta; left-out labels predicted, in %", picks)
+    chart = plot(
+        label, inside, _ticks(etas), percents, "eta; left-out labels predicted, in %", picks
+    )
     return f'{chart}<ul class="legend" aria-label="Lines">{items}</ul>'
 
 
-def _weights(found: Sequence[Candidate], etas: Sequence[float | None]) -> str:
-    shares = [sum(c.weight for c in found if _eta(c) == eta) for eta in etas]
+def _weights(tried: Sequence[Candidate], etas: Sequence[float | None]) -> str:
+    shares = [sum(c.weight for c in tried if _eta(c) == eta) for eta in etas]
     top = max(*shares, 1e-9) * 1.1
     wide = 60 / len(etas)
     inside = "".join(
@@ -181,7 +183,7 @@ def _weights(found: Sequence[Candidate], etas: Sequence[float | None]) -> str:
     return chart.replace('class="plot"', 'class="plot low"', 1)
 
 
-def _heaviest(found: Sequence[Candidate], best: Candidate | None) -> str:
+def _heaviest(tried: Sequence[Candidate], best: Candidate | None) -> str:
     rows = "".join(
         f'<tr{" class=chosen" if c is best else ""}><td class="number">{c.n_modes}</td>'
         f'<td class="number">{_kind(c)}</td>'
@@ -189,7 +191,7 @@ def _heaviest(found: Sequence[Candidate], best: Candidate | None) -> str:
         f'<td class="number">{100 * c.accuracy:.0f} %</td>'
         f'<td class="number">{fixed(c.evidence, 3)}</td>'
         f'<td class="number">{100 * c.weight:.1f} %</td></tr>'
-        for c in sorted(found, key=lambda c: -c.weight)[:_LISTED]
+        for c in sorted(tried, key=lambda c: -c.weight)[:_LISTED]
     )
     heads = "".join(
         f'<th scope="col"{" class=number" if right else ""}>{text}</th>'
@@ -198,5 +200,5 @@ def _heaviest(found: Sequence[Candidate], best: Candidate | None) -> str:
             ("accuracy", True), ("evidence", True), ("weight", True),
         )
     )  # fmt: skip
-    caption = f"The heaviest {min(_LISTED, len(found))} of {count(len(found), 'candidate')}."
+    caption = f"The heaviest {min(_LISTED, len(tried))} of {count(len(tried), 'candidate')}."
     return table("Candidates", caption, heads, rows)

@@ -149,10 +149,10 @@ def _suspects(issues: LabelIssues, names: NDArray[Any]) -> list[Suspect]:
 
 def installed() -> dict[str, str]:
     """Return the versions of what the answers depend on."""
-    found = {}
+    versions = {}
     for name in _VERSIONS:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+            versions[name] = "not installed"
+    return versions

@@ -121,13 +121,13 @@ def _edges(rows: CSR, nodes: NDArray[np.int64], rng: np.random.Generator) -> NDA
     column = np.asarray(rows.indices[entries], dtype=np.int64)
     place = np.minimum(np.searchsorted(nodes, column), len(nodes) - 1)
     weight = np.ones(len(row)) if rows.data is None else np.asarray(rows.data[entries])
-    kept = np.flatnonzero((nodes[place] == column) & (place != row) & (weight > 0))
-    if len(kept) > 2 * MOST_EDGES:  # every edge is there twice; equal weights are left to chance
-        chance = weight[kept] * (1.0 - 1e-9 * rng.random(len(kept)))
-        kept = kept[np.argpartition(-chance, 2 * MOST_EDGES)[: 2 * MOST_EDGES]]
-    low, high = np.minimum(row, place)[kept], np.maximum(row, place)[kept]
+    chosen = np.flatnonzero((nodes[place] == column) & (place != row) & (weight > 0))
+    if len(chosen) > 2 * MOST_EDGES:  # every edge is there twice; equal weights are left to chance
+        chance = weight[chosen] * (1.0 - 1e-9 * rng.random(len(chosen)))
+        chosen = chosen[np.argpartition(-chance, 2 * MOST_EDGES)[: 2 * MOST_EDGES]]
+    low, high = np.minimum(row, place)[chosen], np.maximum(row, place)[chosen]
     pairs, first = np.unique(low * len(nodes) + high, return_index=True)
-    best = np.lexsort((rng.random(len(pairs)), -weight[kept][first]))[:MOST_EDGES]
+    best = np.lexsort((rng.random(len(pairs)), -weight[chosen][first]))[:MOST_EDGES]
     return np.column_stack(np.divmod(pairs[np.sort(best)], max(len(nodes), 1)))
 
 

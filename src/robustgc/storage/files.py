@@ -1,4 +1,4 @@
-"""A model's files: written beside their final name, checked before they are believed.
+"""A model's files: written next to their final name, checked before they are believed.
 
 A model is a folder, or a zip without compression, of .npy files and one manifest.json. The
 manifest has the size and the SHA-256 of every file. Nothing that is read is ever run.
@@ -172,13 +172,13 @@ def _manifest(source: Source, *, any_version: bool = False) -> dict[str, Any]:
         raise ValueError(f"{where} is missing: this is no {FORMAT}, or not all of it. {_AGAIN}")
     try:
         with source.open(MANIFEST) as stream:
-            found = json.loads(stream.read().decode("utf-8"), parse_constant=_no_constant)
-        _check_depth(found)
+            manifest = json.loads(stream.read().decode("utf-8"), parse_constant=_no_constant)
+        _check_depth(manifest)
     except (ValueError, RecursionError, OSError, EOFError, zipfile.BadZipFile) as failure:
         raise ValueError(f"{where} is damaged ({failure}). {_AGAIN}") from failure
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ValueError(f"{where} does not describe a {FORMAT}. Give the path of a saved model.")
-    version, files = found.get("version"), found.get("files")
+    version, files = manifest.get("version"), manifest.get("files")
     if version != VERSION and not any_version:
         raise ValueError(
             f"{where} has format version {quoted(version)}; this version of robustgc reads "
@@ -187,20 +187,20 @@ def _manifest(source: Source, *, any_version: bool = False) -> dict[str, Any]:
     if not isinstance(files, dict) or not all(_NAME.fullmatch(name) for name in files):
         raise ValueError(f"{where} has no list of files with names as save gives them. {_AGAIN}")
     if any_version:
-        return found
-    model = found.get("model")
+        return manifest
+    model = manifest.get("model")
     try:
-        whole = isinstance(model, dict) and found.get("sha256") == digest(model, files)
+        whole = isinstance(model, dict) and manifest.get("sha256") == digest(model, files)
     except (ValueError, RecursionError):  # such as 1e999, which JSON allows and save never writes
         whole = False
     if not whole:
         raise ValueError(f"{where} is damaged: its content does not fit its checksum. {_AGAIN}")
-    return found
+    return manifest
 
 
-def _check_depth(found: Any) -> None:
+def _check_depth(manifest: Any) -> None:
     """Refuse lists within lists without an end: what reads them would run out of stack."""
-    level = [found]
+    level = [manifest]
     for _ in range(_DEEPEST):
         inside: list[Any] = []
         for value in level:
@@ -227,8 +227,8 @@ def _array(source: Source, name: str, entry: Any) -> NDArray[Any]:
         raise ValueError(f"{where} has {size} bytes; by the manifest it has {wanted}. {_AGAIN}")
     try:
         with source.open(name) as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
-        if found != entry.get("sha256"):
+            checksum = hashlib.file_digest(stream, "sha256").hexdigest()
+        if checksum != entry.get("sha256"):
             raise ValueError("its content does not fit the checksum in the manifest")
         with source.open(name) as stream:
             dtype = read_header(stream, size)[2]
@@ -246,8 +246,8 @@ def _fill(folder: Path, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) 
         file = folder / f"{name}.npy"
         np.save(file, values, allow_pickle=False)
         with file.open("rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
-        files[file.name] = {"size": file.stat().st_size, "sha256": found}
+            checksum = hashlib.file_digest(stream, "sha256").hexdigest()
+        files[file.name] = {"size": file.stat().st_size, "sha256": checksum}
     manifest = {"format": FORMAT, "version": VERSION, "sha256": digest(about, files)}
     (folder / MANIFEST).write_bytes(_json({**manifest, "files": files, "model": about}, 1))
 

@@ -84,9 +84,9 @@ def save(
     path : str or path
         A zip file if it ends in ".zip", else a folder.
     names : sequence of str or int, default=None
-        A name for every node, kept beside the model.
+        A name for every node, saved with the model.
     run : str, default=None
-        Name of the run that the model is of, kept in the manifest for those who compare outputs.
+        Name of the run that the model is of, written to the manifest for those who compare outputs.
     reviewed : ndarray of bool, default=None
         Which nodes have a label that a person has confirmed; None: not known of any.
 
