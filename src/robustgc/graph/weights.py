@@ -191,20 +191,18 @@ def _symmetrised(W: Weights, rtol: float) -> Weights:
     gap = abs(W - Wt)
     if gap.max() == 0:
         return W
-    # Beside the relative error, sums leave an absolute one; but an edge in one direction only
+    # Besides the relative error, sums leave an absolute one; but an edge in one direction only
     # is a directed edge, however weak.
     both = (W > 0).multiply(Wt > 0) if sp.issparse(W) else (W > 0) & (Wt > 0)
     absolute = 8 * float(np.finfo(float).eps) * W.max()
     excess = gap - (W * (rtol / 2) + Wt * (rtol / 2)) - absolute * both.astype(float)
-    bad = sp.coo_array(excess) if sp.issparse(W) else excess
-    offending = (bad.data if sp.issparse(W) else bad) > 0
-    if offending.any():
-        where = sp.coo_array(np.maximum(excess, 0)) if not sp.issparse(W) else bad
-        worst = int(np.argmax(where.data))
-        i, j = int(where.row[worst]), int(where.col[worst])
+    if excess.max() > 0:
+        bad = sp.coo_array(excess)
+        worst = int(np.argmax(bad.data))
+        i, j = int(bad.row[worst]), int(bad.col[worst])
         raise ValueError(
             f"The weight matrix is not symmetric: W[{i}, {j}] = {W[i, j]:.6g} but W[{j}, {i}] = "
-            f"{W[j, i]:.6g} ({int(offending.sum()) // 2} such pairs). The graph must be "
+            f"{W[j, i]:.6g} ({int((bad.data > 0).sum()) // 2} such pairs). The graph must be "
             "undirected. Pass (W + W.T) / 2 if either direction counts as half an edge."
         )
     return W * 0.5 + Wt * 0.5
@@ -213,9 +211,9 @@ def _symmetrised(W: Weights, rtol: float) -> Weights:
 def components(W: Weights) -> tuple[int, NDArray[Any]]:
     """Count connected components and number them per node, for weights from `check_weights`.
 
-    Nodes count as joined only by weights that double precision can tell from zero beside their
-    degrees (``S_ij > 1e-24``): clusters a hundred bandwidths apart under a Gaussian kernel are
-    separate components, although no weight is exactly zero.
+    Nodes count as joined only by weights that double precision can tell from zero relative to
+    their degrees (``S_ij > 1e-24``): clusters a hundred bandwidths apart under a Gaussian kernel
+    are separate components, although no weight is exactly zero.
     """
     if isinstance(W, Operator):
         return W.components()

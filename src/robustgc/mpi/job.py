@@ -32,6 +32,7 @@ from robustgc.storage.answers import (
     read_answer,
     read_issues,
 )
+from robustgc.storage.files import read, write
 from robustgc.storage.values import Checked, decoded_array, encoded
 from robustgc.transduction.answer import Transduction
 from robustgc.transduction.labels import Labels
@@ -41,7 +42,7 @@ ENDED = (
     "The ranks that n_ranks= started have ended, and with them what update and suggest_queries "
     "start from. Fit with engine='local' to use them."
 )
-GRAPH, MODEL, LABELS, ABOUT = "graph", "model.json", "labels.npz", "about.json"
+GRAPH, PROBLEM, ABOUT = "graph", "problem", "about.json"
 
 
 def fit_on_ranks(problem: GraphProblem, options: SolverOptions, n_ranks: int) -> AnswersOnly:
@@ -100,18 +101,18 @@ def write_job(folder: Path, problem: GraphProblem, options: SolverOptions) -> No
     _stored(problem.weights).save(folder / GRAPH)
     labels, sizes = problem.labels, problem.sample_weight
     nodes = np.flatnonzero(labels.codes >= 0)
-    np.savez(folder / LABELS, nodes=nodes, codes=labels.codes[nodes], sizes=sizes[nodes])
+    arrays = {"nodes": nodes, "codes": labels.codes[nodes], "sizes": sizes[nodes]}
     about = {
         "classes": encoded(labels.classes, "classes_"),
         "parameters": asdict(problem.parameters),
         "psd": problem.positive_semidefinite,
         "options": {"solver": options.solver, "tol": options.tol, "dtype": options.dtype},
     }
-    (folder / MODEL).write_text(json.dumps(about), encoding="utf-8")
+    write(folder / PROBLEM, about, arrays)
 
 
 def _stored(W: Weights) -> CSR:
-    """Return weights as they are kept in a folder, where a weight of 0 is no entry."""
+    """Return weights as a folder of a graph has them, where a weight of 0 is no entry."""
     if isinstance(W, CSR):
         return W
     rows = sp.csr_array(W)
@@ -123,13 +124,11 @@ def _stored(W: Weights) -> CSR:
 
 def read_job(folder: Path) -> dict[str, Any]:
     """Return what `fit_codes` needs besides the graph."""
-    about = json.loads((folder / MODEL).read_text(encoding="utf-8"))
-    with np.load(folder / LABELS, allow_pickle=False) as arrays:
-        nodes, codes, sizes = arrays["nodes"], arrays["codes"], arrays["sizes"]
+    about, arrays = read(folder / PROBLEM)
     return {
-        "nodes": nodes,
-        "given": Labels(decoded_array(about["classes"]), codes, None),
-        "sizes": sizes,
+        "nodes": arrays["nodes"],
+        "given": Labels(decoded_array(about["classes"]), arrays["codes"], None),
+        "sizes": arrays["sizes"],
         "parameters": Parameters(**about["parameters"]),
         "options": SolverOptions(**about["options"]),
         "psd": about["psd"],
@@ -139,7 +138,7 @@ def read_job(folder: Path) -> dict[str, Any]:
 def write_answers(folder: Path, fitted: Fitted) -> None:
     """Write the answers, every rank its rows of each array. All ranks call this together."""
     comm, answer, columns = fitted.share.comm, fitted.answer, fitted.answer.f.shape[1]
-    issues = fitted.issues  # found together: not below, where rank 0 is alone
+    issues = fitted.issues  # all ranks judge them together: not below, where rank 0 is alone
     texts = sorted({text for some in comm.allgather(set(answer.reasons)) for text in some})
     constants: dict[int, Array] = {}
     for some in comm.allgather(answer.constants):
