@@ -11,6 +11,9 @@ import os
 import re
 import shutil
 import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -41,9 +44,9 @@ def place(path: str | os.PathLike[str]) -> Path:
             "folder. Choose another name."
         )
     try:
-        with Source(real) as source:
+        with _opened(real) as source:
             known = {MANIFEST, *_manifest(source, any_version=True)["files"]}
-            others = sorted(set(source.names()) - known)
+            others = sorted(source.sizes.keys() - known)
     except ValueError as failure:
         raise FileExistsError(
             f"{real} exists and is no model that could be replaced ({failure}) Remove it or choose "
@@ -79,7 +82,7 @@ def write(
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return what the manifest says of the model, and its arrays, all of them checked."""
-    with Source(Path(path)) as source:
+    with _opened(Path(path)) as source:
         manifest = _manifest(source)
         return manifest["model"], {
             name.removesuffix(".npy"): _array(source, name, entry)
@@ -92,54 +95,36 @@ def digest(model: Any, files: Any) -> str:
     return hashlib.sha256(_json({"model": model, "files": files}, None)).hexdigest()
 
 
-class Source:
-    """A folder or a zip that models are read from."""
+@dataclass(frozen=True)
+class _Source:
+    """A folder or a zip that a model is read from."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._zip: zipfile.ZipFile | None = None
-        if path.is_dir():
-            return
-        if not path.exists():
-            raise FileNotFoundError(f"{path} does not exist; there is no model to load.")
-        try:
-            self._zip = zipfile.ZipFile(path)
-            _check_members(path, self._zip.infolist())
-        except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as failure:
-            raise ValueError(
-                f"{path} is neither a folder nor a zip that can be read ({failure}). {_AGAIN}"
-            ) from failure
-        except BaseException:
-            self.close()
-            raise
+    path: Path
+    sizes: dict[str, int]  # bytes of all that is in it; -1: a folder
+    open: Callable[[str], io.BufferedIOBase]
 
-    def __enter__(self) -> "Source":
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the zip, if it is one."""
-        if self._zip is not None:
-            self._zip.close()
-
-    def names(self) -> list[str]:
-        """Return the names of all files."""
-        return os.listdir(self.path) if self._zip is None else self._zip.namelist()
-
-    def size(self, name: str) -> int:
-        """Return the bytes of a file; -1 if there is no such file."""
-        if self._zip is not None:
-            return self._zip.getinfo(name).file_size if name in self._zip.namelist() else -1
-        file = self.path / name
-        return file.stat().st_size if file.is_file() else -1
-
-    def open(self, name: str) -> io.BufferedIOBase:
-        """Open a file for reading."""
-        if self._zip is not None:
-            return cast(io.BufferedIOBase, self._zip.open(name))
-        return (self.path / name).open("rb")
+@contextmanager
+def _opened(path: Path) -> Iterator[_Source]:
+    """Open a folder, or a zip whose members could have been written here."""
+    if path.is_dir():
+        with os.scandir(path) as entries:
+            sizes = {e.name: e.stat().st_size if e.is_file() else -1 for e in entries}
+        yield _Source(path, sizes, lambda name: (path / name).open("rb"))
+        return
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist; there is no model to load.")
+    try:
+        bundle = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as failure:
+        raise ValueError(
+            f"{path} is neither a folder nor a zip that can be read ({failure}). {_AGAIN}"
+        ) from failure
+    with bundle:
+        members = bundle.infolist()
+        _check_members(path, members)
+        sizes = {member.filename: member.file_size for member in members}
+        yield _Source(path, sizes, lambda name: cast(io.BufferedIOBase, bundle.open(name)))
 
 
 def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
@@ -159,16 +144,17 @@ def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
             )
     if len(set(names)) != len(names):
         raise ValueError(f"{path} holds two files of the same name. Do not trust this file.")
-    if sum(member.file_size for member in members) > path.stat().st_size:
+    claimed, size = sum(member.file_size for member in members), path.stat().st_size
+    if claimed > size:
         raise ValueError(
-            f"The files in {path} claim {sum(member.file_size for member in members)} bytes, more "
-            f"than its own {path.stat().st_size}. Do not trust this file."
+            f"The files in {path} claim {claimed} bytes, more than its own {size}. Do not trust "
+            "this file."
         )
 
 
-def _manifest(source: Source, *, any_version: bool = False) -> dict[str, Any]:
+def _manifest(source: _Source, *, any_version: bool = False) -> dict[str, Any]:
     where = source.path / MANIFEST
-    if source.size(MANIFEST) < 0:
+    if source.sizes.get(MANIFEST, -1) < 0:
         raise ValueError(f"{where} is missing: this is no {FORMAT}, or not all of it. {_AGAIN}")
     try:
         with source.open(MANIFEST) as stream:
@@ -217,9 +203,9 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no number in JSON")
 
 
-def _array(source: Source, name: str, entry: Any) -> NDArray[Any]:
+def _array(source: _Source, name: str, entry: Any) -> NDArray[Any]:
     """Return one array after its size, its checksum and its header have been checked."""
-    where, size = source.path / name, source.size(name)
+    where, size = source.path / name, source.sizes.get(name, -1)
     wanted = entry.get("size") if isinstance(entry, dict) else None
     if size < 0:
         raise ValueError(f"{where} is missing. {_AGAIN}")
