@@ -35,7 +35,7 @@ def test_what_happened_to_the_ranks(said, code, found):
 def test_there_is_no_mpiexec(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    with pytest.raises(MissingMPIError, match=r"there is none beside .* Install MPI"):
+    with pytest.raises(MissingMPIError, match=r"there is none next to .* Install MPI"):
         mpiexec.mpiexec()
     other = tmp_path / "mpiexec"
     other.touch()

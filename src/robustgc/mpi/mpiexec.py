@@ -93,7 +93,7 @@ def mpiexec() -> str:
         if path := shutil.which("mpiexec", path=folder) or shutil.which("mpirun", path=folder):
             return path
     raise MissingMPIError(
-        f"n_ranks starts ranks with mpiexec, and there is none beside {sys.executable} nor on the "
+        f"n_ranks starts ranks with mpiexec, but there is none next to {sys.executable} or on the "
         "PATH. Install MPI: pip install 'robustgc[mpi]' with OpenMPI or MPICH of your system, or "
         "load your cluster's module (docs/cluster.md)."
     )

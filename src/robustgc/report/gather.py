@@ -12,7 +12,7 @@ from robustgc.estimators.fits import GraphFit
 from robustgc.estimators.robust import RobustGC
 from robustgc.io.named import edge_count
 from robustgc.report.findings import Findings, Histogram, Picture, Suspect
-from robustgc.report.layout import Drawing, layout
+from robustgc.report.layout import layout
 
 _BINS = 40
 _TAIL = 0.005  # of the decision values at either end go to the last bar
@@ -27,15 +27,15 @@ def findings(
     """Gather what the page of a fitted estimator shows; `command` is how to make it again."""
     codes, given = clf._answer.codes, clf._labels.codes
     K = len(clf.classes_)
-    weights = _weights(clf) if clf.affinity == "precomputed" else None
-    edges = None if weights is None else edge_count(weights)
+    on_graph = clf.affinity == "precomputed"
+    W = _weights(clf) if on_graph or clf.landmarks is None else None
     heaviest = next((k for k, c in enumerate(clf.selection_) if c.lifted), None)
     return Findings(
         title=title,
         n_nodes=len(codes),
         classes=[str(name) for name in clf.classes_],
         given=np.bincount(given[given >= 0], minlength=K).tolist(),
-        n_edges=edges,
+        n_edges=edge_count(W) if on_graph else None,
         n_components=int(clf.components_.max()) + 1,
         predicted=np.bincount(codes[codes >= 0], minlength=K).tolist(),
         n_answered=int((codes >= 0).sum()),
@@ -48,7 +48,7 @@ def findings(
         condition_bound=clf.condition_bound_,
         residual=clf.residual_,
         solver=clf.solver_,
-        picture=_picture(clf, names, issues),
+        picture=_picture(clf, names, issues, W),
         histogram=_histogram(clf.f_),
         candidates=clf.selection_,
         chosen=heaviest,
@@ -87,12 +87,11 @@ def _gap(clf: RobustGC) -> float | None:
     return float(values[q] - values[q - 1]) if len(values) > q else None
 
 
-def _picture(clf: RobustGC, names: NDArray[Any], issues: LabelIssues) -> Picture:
+def _picture(clf: RobustGC, names: NDArray[Any], issues: LabelIssues, W: Any) -> Picture:
     codes, given = clf._answer.codes, clf._labels.codes
     graph = clf.affinity == "precomputed"
     points = None if graph else np.asarray(clf._X.todense() if hasattr(clf._X, "nnz") else clf._X)
-    W = _weights(clf) if graph or clf.landmarks is None else None
-    drawn: Drawing = layout(W, points, codes, given >= 0, SEED)
+    drawn = layout(W, points, codes, given >= 0, SEED)
     suspicion = np.full(len(codes), np.nan)
     suspicion[issues.node] = issues.suspicion
     # The class that the other labels speak for: a label pulls its own node to its side.

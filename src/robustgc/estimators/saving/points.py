@@ -50,7 +50,7 @@ def read_points(checked: Checked, square: bool) -> Any:
 def _rows_of_entries(checked: Checked, kind: dict[str, Any]) -> Any:
     indptr = checked.array("points_indptr", "int32 int64", (None,), 0)
     indices = checked.array("points_indices", "int32 int64", (None,), 0)
-    with checked.refusing("the row pointers are none", "points_indptr.npy"):
+    with checked.refusing("the row pointers are wrong", "points_indptr.npy"):
         check_rows(indptr, indices, what="the model")
     if kind.get("kind") == "csr":
         weighted = kind.get("weighted") is True
@@ -59,7 +59,7 @@ def _rows_of_entries(checked: Checked, kind: dict[str, Any]) -> Any:
             return CSR(indptr, indices, data)
     data, columns = checked.array("points_data", "float64", indices.shape), kind.get("columns")
     if kind.get("kind") != "sparse" or type(columns) is not int or columns < 1:
-        checked.refuse(f"points are {short(kind)}, which is no way to hold them")
+        checked.refuse(f"points are {short(kind)}, which this version of robustgc does not know")
     with checked.refusing("the entries are not in order", "points_indices.npy"):
         X = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns))
         X.check_format(full_check=True)  # an index out of range would be read as memory
