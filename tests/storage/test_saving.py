@@ -187,8 +187,8 @@ def test_a_model_is_replaced_and_a_save_that_fails_leaves_the_old_one(clf, endin
     save(clf, path, names=list("abcdefgh"))
     W, y = islands()
     other = RobustGC(affinity="precomputed").fit(W, y)
-    last = (saved_files, "_pack") if ending else (atomic, "_move")
-    for home, place in ((saved_files, "_fill"), last, (saved_files, "digest")):
+    last = (saved_files, "_fill_zip") if ending else (atomic, "_move")
+    for home, place in ((saved_files, "_contents"), last, (saved_files, "digest")):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(home, place, _interrupt)
             for target in (path, tmp_path / f"new{ending}"):

@@ -161,16 +161,6 @@ def new_folder(
         yield staged.partial
 
 
-@contextmanager
-def scratch_folder(path: Path) -> Iterator[Path]:
-    """Give a folder next to `path` for what is needed only while that is written."""
-    staged, _ = _begin(path, sibling_name, lambda partial: partial.mkdir(parents=True))
-    try:
-        yield staged.partial
-    finally:
-        staged.close()
-
-
 def unwritten(path: Path, error: OSError) -> str:
     """Return why an output was not written, what became of the others, and what to do."""
     why = error.strerror or str(error).rstrip(".") or "the system does not say why"

@@ -9,18 +9,18 @@ import io
 import json
 import os
 import re
-import shutil
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.graph.atomic import new_file, new_folder, scratch_folder, unwritten
+from robustgc.graph.atomic import new_file, new_folder, unwritten
 from robustgc.graph.folder import read_header
 from robustgc.graph.quoting import quoted
 
@@ -66,14 +66,15 @@ def write(
     """Write a model; it gets its name when it is complete, and replaces an earlier one."""
     final = place(path)
     try:
+        final.parent.mkdir(parents=True, exist_ok=True)
         if _zipped(final):
-            with scratch_folder(final) as folder:
-                _fill(folder, about, arrays)
-                with new_file(final, check=lambda: place(final)) as file:
-                    _pack(folder, file)
+            with new_file(final, check=lambda: place(final)) as file:
+                _fill_zip(file, _contents(about, arrays))
         else:
             with new_folder(final, check=lambda: place(final)) as folder:
-                _fill(folder, about, arrays)
+                for name, save in _contents(about, arrays).items():
+                    with (folder / name).open("wb") as file:
+                        save(file)
     except FileExistsError:  # something else is there by now: writing may have taken long
         raise
     except OSError as error:
@@ -226,30 +227,49 @@ def _array(source: _Source, name: str, entry: Any) -> NDArray[Any]:
         raise ValueError(f"{where} is damaged: {failure}. {_AGAIN}") from failure
 
 
-def _fill(folder: Path, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+class _Checksum:
+    """A file that only counts and digests what is written to it."""
+
+    def __init__(self) -> None:
+        self.size, self.sha256 = 0, hashlib.sha256()
+
+    def write(self, content: bytes) -> int:
+        """Take a part of the content."""
+        self.size += len(content)
+        self.sha256.update(content)
+        return len(content)
+
+
+def _contents(
+    about: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> dict[str, Callable[[Any], object]]:
+    """Return what writes each file of a model, by its name and in the order of names."""
+    contents: dict[str, Callable[[Any], object]] = {
+        f"{name}.npy": partial(np.save, arr=values, allow_pickle=False)
+        for name, values in arrays.items()
+    }
     files = {}
-    for name, values in arrays.items():
-        file = folder / f"{name}.npy"
-        np.save(file, values, allow_pickle=False)
-        with file.open("rb") as stream:
-            checksum = hashlib.file_digest(stream, "sha256").hexdigest()
-        files[file.name] = {"size": file.stat().st_size, "sha256": checksum}
+    for name, save in contents.items():
+        save(checksum := _Checksum())
+        files[name] = {"size": checksum.size, "sha256": checksum.sha256.hexdigest()}
     manifest = {"format": FORMAT, "version": VERSION, "sha256": digest(about, files)}
-    (folder / MANIFEST).write_bytes(_json({**manifest, "files": files, "model": about}, 1))
+    text = _json({**manifest, "files": files, "model": about}, 1)
+    contents[MANIFEST] = lambda file: file.write(text)
+    return dict(sorted(contents.items()))
+
+
+def _fill_zip(file: IO[bytes], contents: dict[str, Callable[[Any], object]]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as bundle:
+        for name, save in contents.items():
+            # ZipInfo has no date: the same model, the same bytes.
+            with bundle.open(zipfile.ZipInfo(name), "w", force_zip64=True) as member:
+                save(member)
 
 
 def _json(value: Any, indent: int | None) -> bytes:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, sort_keys=True)
     # Half a surrogate pair, as in names of files, has no UTF-8; JSON has this escape for it.
     return text.encode("utf-8", errors="backslashreplace")
-
-
-def _pack(folder: Path, packed: IO[bytes]) -> None:
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as bundle:
-        for file in sorted(folder.iterdir()):
-            member = zipfile.ZipInfo(file.name)  # without a date: the same model, the same bytes
-            with file.open("rb") as source, bundle.open(member, "w", force_zip64=True) as target:
-                shutil.copyfileobj(source, target, 2**20)
 
 
 def _zipped(path: Path) -> bool:
