@@ -66,7 +66,7 @@ def fit_on_ranks(problem: GraphProblem, options: SolverOptions, n_ranks: int) ->
         folder = Path(name)
         write_job(folder, problem, options)
         run_ranks(int(n_ranks), folder)
-        answer, issues = read_answers(folder, problem.labels)
+        answer, issues = read_answers(folder, problem.weights.shape[0], problem.labels.classes)
     if problem.shares is not None:
         answer = with_shares(answer, problem.shares)
     return AnswersOnly(answer, issues, ENDED)
@@ -176,12 +176,11 @@ def _put(file: Path, values: NDArray[Any], first: int) -> None:
         stream.write(np.ascontiguousarray(values).data)
 
 
-def read_answers(folder: Path, labels: Labels) -> tuple[Transduction, LabelIssues]:
-    """Read the answers for all nodes, checked as those of a saved model are."""
+def read_answers(folder: Path, n: int, classes: NDArray[Any]) -> tuple[Transduction, LabelIssues]:
+    """Read the answers for all n nodes, checked as those of a saved model are."""
     about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     arrays = {file.stem: np.load(file, allow_pickle=False) for file in folder.glob("*.npy")}
     checked = Checked(folder, about, arrays)
-    answer = read_answer(checked, len(labels.codes), len(labels.classes))
-    issues = read_issues(checked, labels)
+    answer, issues = read_answer(checked, n, len(classes)), read_issues(checked, n, classes)
     assert isinstance(issues, LabelIssues)
     return answer, issues

@@ -128,9 +128,9 @@ def _certificates(checked: Checked) -> dict[int, Certificate]:
     return certificates
 
 
-def read_issues(checked: Checked, labels: Labels) -> LabelIssues | str:
-    """Take the report of wrong labels, or why there is none; refuse one of other labels."""
-    about, classes, n = checked.value("issues", dict), labels.classes, len(labels.codes)
+def read_issues(checked: Checked, n: int, classes: NDArray[Any]) -> LabelIssues | str:
+    """Take the report of wrong labels of n nodes, or why there is none."""
+    about = checked.value("issues", dict)
     if isinstance(about.get("failure"), str):
         return str(about["failure"])
     rate, K = about.get("noise_rate"), len(classes)
@@ -143,7 +143,7 @@ def read_issues(checked: Checked, labels: Labels) -> LabelIssues | str:
     evidence = np.empty(rows, dtype=object)
     parts = np.split(flat, np.cumsum(counts)[:-1]) if len(counts) else []
     evidence[:] = [tuple(part.tolist()) for part in parts]
-    issues = LabelIssues(
+    return LabelIssues(
         node,
         classes[checked.array("issue_given", "int64", rows, 0, K - 1)],
         classes[checked.array("issue_suggested", "int64", rows, 0, K - 1)],
@@ -155,8 +155,6 @@ def read_issues(checked: Checked, labels: Labels) -> LabelIssues | str:
         checked.array("issue_pairs", "float64", (K, K), -_ROUNDING, 1 + _ROUNDING),
         classes,
     )
-    _check_issues(checked, issues, labels)
-    return issues
 
 
 def _check_values(checked: Checked, answer: Transduction) -> None:
@@ -258,7 +256,7 @@ def _kinds(checked: Checked, answer: Transduction, sizes: NDArray[Any]) -> NDArr
     return kind
 
 
-def _check_issues(checked: Checked, issues: LabelIssues, labels: Labels) -> None:
+def check_issues(checked: Checked, issues: LabelIssues, labels: Labels) -> None:
     """Refuse a report of wrong labels that is not one of the labels."""
     given = np.flatnonzero(labels.codes >= 0)
     order = np.argsort(issues.node, kind="stable")

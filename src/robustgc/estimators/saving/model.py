@@ -31,6 +31,7 @@ from robustgc.graph.quoting import quoted, short
 from robustgc.linalg.solution import NotConvergedError
 from robustgc.storage.answers import (
     Arrays,
+    check_issues,
     constant_arrays,
     encoded_certificates,
     issue_arrays,
@@ -257,7 +258,9 @@ def _estimator(checked: Checked) -> RobustGC:
     made._chosen = chosen = read_landmarks(checked, n, square)
     made._answer = made._graph_answer = answer = read_answer(checked, n, K, chosen)
     made._affinity = read_affinity(checked, made.affinity, X if chosen is None else X[chosen])
-    report = read_issues(checked, made._labels)
+    report = read_issues(checked, n, classes)
+    if isinstance(report, LabelIssues):
+        check_issues(checked, report, made._labels)
     if chosen is not None:
         # The answer on all points holds that on the landmarks unchanged.
         nodes = ("f", "codes", "reasons", "number", "d")
