@@ -36,7 +36,7 @@ def reproduce(
 
     A stopped run goes on where it was when it is started again.
     """
-    from robustgc.paper import page, style
+    from robustgc.paper import figures, page
     from robustgc.paper import reproduce as paper
     from robustgc.paper.problems import DATASETS
     from robustgc.paper.records import write_csv
@@ -53,10 +53,10 @@ def reproduce(
         stop(f"{csv.parent} is not a folder, so {csv} cannot be written. Make it first.")
     options = paper.Options(out / "data", tuple(wanted), repeats, seed, jobs)
     try:
-        style.pyplot()
+        figures.pyplot()
         _run(chosen, options)
         where = page.write(out)
-    except style.MissingPlotError as error:
+    except figures.MissingPlotError as error:
         stop(str(error))
     except OSError as error:
         stop(f"{of_system(error)} Another folder: --out.")

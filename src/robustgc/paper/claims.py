@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from robustgc.paper.records import Record, read_csv, write_csv
+from robustgc.paper.records import Record, Rows, read_csv, write_csv
 
-Rows: TypeAlias = list[dict[str, str]]
 Tables: TypeAlias = dict[str, Rows]
 Verdict: TypeAlias = tuple[bool, str]
 
@@ -82,6 +81,6 @@ def mean(values: list[float]) -> float:
     return sum(values) / len(values)
 
 
-def select(rows: Rows, column: str, **where: object) -> list[float]:
-    """Return a column of the rows that match."""
-    return [float(r[column]) for r in rows if all(r[k] == str(v) for k, v in where.items())]
+def listed(means: dict[str, float]) -> str:
+    """Return the mean of every model in words."""
+    return ", ".join(f"{name} {value:.1f}" for name, value in means.items())

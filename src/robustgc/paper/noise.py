@@ -9,7 +9,7 @@ import numpy as np
 from robustgc.datasets import two_blocks
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.paper.models import MODELS, accuracies, label, signs
+from robustgc.paper.problems import MODELS, accuracies, label, signs
 from robustgc.paper.records import Key, Record, Store, generator, run, write_csv
 
 CONNECTIVITY = {"low": 0.3, "high": 0.5}

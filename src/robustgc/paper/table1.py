@@ -10,8 +10,16 @@ from pathlib import Path
 import numpy as np
 
 from robustgc.graph.weights import Array
-from robustgc.paper.models import MODELS, accuracies, label
-from robustgc.paper.problems import DRAWN, DRAWS, PERCENTS, n_labelled, problem
+from robustgc.paper.problems import (
+    DRAWN,
+    DRAWS,
+    MODELS,
+    PERCENTS,
+    accuracies,
+    label,
+    n_labelled,
+    problem,
+)
 from robustgc.paper.records import Key, Record, Store, generator, read_csv, run, write_csv
 from robustgc.paper.stats import ranks, standard_errors
 
