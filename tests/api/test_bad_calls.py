@@ -442,7 +442,7 @@ def same_page(result, folder):
         (OSError(errno.EIO, "Input/output error", "x"), ["x: Input/output error. Check the disk"]),
         (OSError("model is no folder. Rename it."), ["model is no folder. Rename it."]),
         (OSError(), ["a file cannot be read or written. Check"]),
-        (ValueError(), ["ValueError without a word"]),
+        (ValueError(), ["ValueError without a message"]),
         (UnicodeEncodeError("utf-8", "\udc80", 0, 1, "surrogates not allowed"), ["UTF-8"]),
     ],
 )

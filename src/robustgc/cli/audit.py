@@ -65,9 +65,11 @@ def _summary(issues: Any, columns: dict[str, Any]) -> dict[str, Any]:
 def _in_a_sentence(issues: Any, columns: dict[str, Any], above: float) -> str:
     """Say in words what was found."""
     shown = len(columns["node"])
-    reviewed = int(columns["reviewed"].sum()) if "reviewed" in columns else 0
-    some = f", {reviewed} of them reviewed and last" if reviewed else ""
-    return (
+    text = (
         f"{shown} of {many(len(issues), 'label')} {'has' if shown == 1 else 'have'} a suspicion of "
-        f"{above:g} or more{some}; about {issues.noise_rate:.0%} of all look wrong."
+        f"{above:g} or more"
     )
+    if reviewed := int(columns["reviewed"].sum()) if "reviewed" in columns else 0:
+        last = "is reviewed and comes last" if reviewed == 1 else "are reviewed and come last"
+        text += f", {reviewed} of them {last}"
+    return f"{text}; about {issues.noise_rate:.0%} of all labels look wrong."

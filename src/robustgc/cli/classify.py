@@ -61,7 +61,7 @@ def classify(
             classify_on_ranks(data, model, output, report, save, merge, as_json, quiet)
         return
     if merge:
-        refuse("--merge is for --engine mpi; on one machine -o is one file.")
+        refuse("--merge is for --engine mpi; without it, -o is one file anyway.")
     shared.check_data(data, model)
     with guarded(data.max_size, quiet):
         shared.check_apart(shared.inputs(data), [output, report, save])

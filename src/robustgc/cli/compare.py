@@ -29,26 +29,32 @@ def compare(
     models: Annotated[
         str | None,
         typer.Option(
-            help="Of RobustGC, PF-RobustGC (the paper's), ZhouGC, BelkinGC, HarmonicGC, PoissonGC, "
-            "LabelSpreading (for points), separated by commas; all by default."
+            help="Models to compare, separated by commas, of RobustGC, PF-RobustGC (the paper's), "
+            "ZhouGC, BelkinGC, HarmonicGC, PoissonGC and, for points, LabelSpreading; by default "
+            "all."
         ),
     ] = None,
     sizes: Annotated[
-        str, typer.Option(help="How many nodes have a label, in percent; at least 2 a class.")
+        str,
+        typer.Option(
+            help="How many of the nodes have a label, in percent; at least 2 in every class."
+        ),
     ] = "1,2,5,10,20",
     noise: Annotated[
         str, typer.Option(help="How many of the labels are made wrong, in percent.")
     ] = "0,20,40",
-    repeats: Annotated[int, typer.Option(min=1, help="Draws of labels for every setting.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="Which labels are drawn.")] = 7,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Draws of labels for every size and noise.")
+    ] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws of labels.")] = 7,
     excel: Excel = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare models on your own graph, or points, whose labels are known and right.
 
-    Most labels are hidden, some of the rest made wrong, and every model is asked for the hidden
-    ones. A page shows who is best where, and whether that is more than chance.
+    Most labels are hidden, some of the others are made wrong, and every model predicts the hidden
+    ones. A page shows which model is best where, and whether that is more than chance.
 
     For instance:
 

@@ -13,7 +13,10 @@ def demo(
         int, typer.Option(min=2, max=1221, help="How many blogs carry a label.")
     ] = 12,
     wrong: Annotated[int, typer.Option(min=0, help="How many of these labels are wrong.")] = 3,
-    seed: Annotated[int, typer.Option(min=0, help="Which blogs, and which labels.")] = 7,
+    seed: Annotated[
+        int,
+        typer.Option(min=0, help="Seed: which blogs carry a label, and which labels are wrong."),
+    ] = 7,
 ) -> None:
     """Classify 1222 political blogs from 12 labels, 3 of them wrong, by four methods."""
     from rich.table import Table

@@ -80,6 +80,7 @@ def describe(named: Any) -> dict[str, Any]:
             facts["lambda_2"] = float(modes.values[1])
             facts["eigengap"] = float(modes.values[1] - modes.values[0])
     cost = estimate(named.W)
-    facts["memory_of_a_fit"] = f"about {cost.memory / 2**20:.0f} MiB"
+    mebibytes = cost.memory / 2**20
+    facts["memory_of_a_fit"] = f"about {mebibytes:.0f} MiB" if mebibytes >= 1 else "below 1 MiB"
     facts["time_of_a_fit"] = f"about {cost.seconds:.1f} s"
     return facts

@@ -26,8 +26,8 @@ def of_system(error: OSError) -> str:
     where = " -> ".join(name for name in names if isinstance(name, str))
     where = where or "a file (the system does not say which)"
     cures = {
-        (errno.ENOSPC, errno.EDQUOT): "Make room on the disk, or choose another one; also for "
-        "temporary files (TMPDIR).",
+        (errno.ENOSPC, errno.EDQUOT): "Make room on the disk, or choose another one, for "
+        "temporary files (TMPDIR) as well.",
         (errno.EACCES, errno.EPERM, errno.EROFS): "Check its permissions, or choose another place.",
         (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG): "Check the name.",
         (errno.EMFILE, errno.ENFILE): "Close other programs, or raise the limit (ulimit -n).",
@@ -58,11 +58,11 @@ def described(error: BaseException) -> tuple[str, int] | None:
         text = of_system(error)
     elif isinstance(error, UnicodeError):
         text = (
-            f"a text is not what it should be: {error}. Write files as UTF-8, and rename files and "
-            "labels with characters that have no UTF-8."
+            f"a text cannot be read or written: {error}. Write files as UTF-8, and rename files "
+            "and labels with characters that have no UTF-8."
         )
     elif isinstance(error, ValueError | TypeError | NotImplementedError | ArithmeticError):
-        text = str(error).strip() or f"{type(error).__name__} without a word. Please report it."
+        text = str(error).strip() or f"{type(error).__name__} without a message. Please report it."
     else:
         return None
     return text, WRONG_INPUT

@@ -137,11 +137,11 @@ def _check_usage(
     save: Path | None,
 ) -> None:
     """Refuse options that do not go with several ranks."""
-    after = "Write one table with --merge, and use that."
+    after = "Leave it out; --merge writes all answers to one table."
     if data.points is not None:
         refuse(
-            "--points does not go with --engine mpi, which reads graphs: make one of the points "
-            "first, and give it as EDGES."
+            "--points does not go with --engine mpi, which reads graphs: make a graph of the "
+            "points first, and give it as EDGES."
         )
     shared.check_data(data, model)
     check_files(data)

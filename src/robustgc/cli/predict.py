@@ -13,7 +13,10 @@ from robustgc.cli.options import Excel, Output, PointColumns, Quiet, TableOption
 @grouped
 def predict(
     points: Annotated[
-        Path, typer.Argument(metavar="NEW_POINTS", help="Points, as --points of classify.")
+        Path,
+        typer.Argument(
+            metavar="NEW_POINTS", help="New points, in a file as for classify --points."
+        ),
     ],
     model: Annotated[
         Path, typer.Option("--model", "-m", help="What `robustgc classify --save` wrote.")

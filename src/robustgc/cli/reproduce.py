@@ -23,7 +23,7 @@ def reproduce(
         int | None,
         typer.Option(min=2, help="Repeats; by default the paper's: 20, and 50 for noise."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Which labels are drawn.")] = 7,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws of labels.")] = 7,
     jobs: Annotated[int, typer.Option(min=1, help="Processes at a time.")] = 1,
     csv: Annotated[
         Path | None, typer.Option(help="Also write Table 1 to this file, in the paper's columns.")
@@ -32,9 +32,9 @@ def reproduce(
         "reproduction"
     ),
 ) -> None:
-    """Run the paper's experiments and write one page with our numbers beside the paper's.
+    """Run the paper's experiments and write one page with our numbers next to the paper's.
 
-    A stopped run goes on where it was when it is started again.
+    A run that was stopped continues when it is started again.
     """
     from robustgc.paper import figures, page
     from robustgc.paper import reproduce as paper
@@ -59,18 +59,21 @@ def reproduce(
     except figures.MissingPlotError as error:
         stop(str(error))
     except OSError as error:
-        stop(f"{of_system(error)} Another folder: --out.")
+        stop(f"{of_system(error)} Name another folder with --out.")
     except KeyboardInterrupt:
         typer.echo(f"\nStopped. What is finished is kept in {out}; run again to go on.", err=True)
         raise typer.Exit(STOPPED) from None
     if csv is not None:
         table = paper.paper_table(options.folder, options.datasets)
         if not table:
-            stop(f"{csv} was not written: {out} has no rows of Table 1 for {', '.join(wanted)}.")
+            stop(
+                f"{csv} was not written: {out} has no rows of Table 1 for {', '.join(wanted)}. "
+                "Run the part table1."
+            )
         try:
             write_csv(csv, table)
         except OSError as error:
-            stop(f"{of_system(error)} Another file: --csv.")
+            stop(f"{of_system(error)} Name another file with --csv.")
     typer.echo(f"Open {where}")
 
 

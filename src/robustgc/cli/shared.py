@@ -29,26 +29,29 @@ def check_data(data: DataOptions, model: ModelOptions | None = None) -> None:
         refuse("give either EDGES or --points, one of the two.")
     if data.labels is None and (data.points is None or data.label_column is None):
         refuse(
-            "give --labels, a table of nodes and their labels; or, for --points that have a column "
-            "with the labels, --label-column."
+            "give --labels, a table of nodes and their labels; or --label-column, if the labels "
+            "are a column of --points."
         )
     if [str(data.edges), str(data.points), data.labels].count(PIPE) > 1:
-        refuse("standard input (-) has one table; name a file for the other one.")
+        refuse("standard input (-) has one table only; name a file for the other one.")
     of_edges = (*data.edge_columns.values(), data.symmetrise)
     if data.points is not None and of_edges != (None,) * 4:
-        refuse("--source, --target, --weight and --symmetrise are for EDGES.")
+        refuse("--source, --target, --weight and --symmetrise are for EDGES, not for --points.")
     if data.labels is None and (data.node_column, data.label_sheet) != (None,) * 2:
-        refuse("--node-column and --label-sheet are for --labels; the names of points are --id.")
+        refuse(
+            "--node-column and --label-sheet are for --labels; the column with the names of points "
+            "is --id."
+        )
     if data.points is None and (data.identity, data.columns, data.scaling) != (None,) * 3:
-        refuse("--id, --columns and --scale are for --points.")
+        refuse("--id, --columns and --scale are for --points, not for EDGES.")
     check_choice("affinity", data.affinity, "knn", "rbf")
     check_choice("metric", data.metric, "euclidean", "cosine")
     if data.scaling is not None:
         check_choice("scale", data.scaling, "standard", "none")
     if data.points is None and data.metric != "euclidean":
-        refuse("--metric is for --points.")
+        refuse("--metric is for --points, not for EDGES.")
     if model is not None and model.eta is not None and not 0 < model.eta < 1:
-        refuse(f"--eta {model.eta:g} is not strictly between 0 and 1.")
+        refuse(f"--eta {model.eta:g} is not strictly between 0 and 1; choose 0 < eta < 1.")
     _check_symmetrise(data)
     check_dialect(data)
 
@@ -56,7 +59,7 @@ def check_data(data: DataOptions, model: ModelOptions | None = None) -> None:
 def check_graph(graph: GraphOptions) -> None:
     """Refuse options without a graph, or with values that are unknown."""
     if graph.edges is None:
-        refuse("give EDGES, the graph.")
+        refuse("give EDGES, the file of the graph.")
     _check_symmetrise(graph)
     check_dialect(graph)
 
@@ -77,8 +80,8 @@ def check_excel(excel: bool, output: Path | None) -> None:
     """Refuse --excel for a file that spreadsheets do not open."""
     if excel and output is not None and output.suffix.lower() in (".parquet", ".pq"):
         refuse(
-            f"--excel is for .csv, .tsv, .xlsx and standard output; {output} has types and needs "
-            "no escapes. Leave out --excel, or name a .csv or .xlsx file."
+            f"--excel is for .csv, .tsv, .xlsx and standard output, not for {output}. Leave out "
+            "--excel, or name a .csv or .xlsx file."
         )
 
 
@@ -199,7 +202,7 @@ def check_apart(files: list[Path | None], outputs: list[Path | None]) -> None:
     read = {os.path.realpath(path) for path in files if path is not None}
     for path in outputs:
         if path is not None and os.path.realpath(path) in read:
-            raise ValueError(f"{path} is what is read, so it is not written. Choose another name.")
+            raise ValueError(f"{path} is an input, so it is not overwritten. Choose another name.")
 
 
 def check_places(*outputs: Path | None) -> None:
@@ -227,7 +230,9 @@ def check_targets(
     if report is not None:
         check_target(report)
     if save is not None and not place(save).parent.is_dir():
-        raise ValueError(f"{save} cannot be written: there is no folder {save.parent}.")
+        raise ValueError(
+            f"{save} cannot be written: there is no folder {save.parent}. Make it first."
+        )
     if save is not None and not os.access(place(save).parent, os.W_OK):
         raise ValueError(
             f"{save} cannot be written: no permission in {save.parent}. Choose another folder."
