@@ -7,7 +7,7 @@ import typer
 
 from robustgc.cli import shared
 from robustgc.cli.messages import guarded, print_json, say, say_notes
-from robustgc.cli.options import AsJson, LabelColumns, Quiet, TextOptions, grouped, in_files
+from robustgc.cli.options import FILES_PANEL, AsJson, LabelColumns, Quiet, TextOptions, grouped
 
 
 @grouped
@@ -35,7 +35,10 @@ def apply(
     ] = False,
     sheet: Annotated[
         str | None,
-        in_files(help="Sheet of ISSUES (.xlsx); by default the first one with content."),
+        typer.Option(
+            rich_help_panel=FILES_PANEL,
+            help="Sheet of ISSUES (.xlsx); by default the first one with content.",
+        ),
     ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,

@@ -6,7 +6,7 @@ A command lists groups in its signature, and `grouped` gives it the options of t
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -23,25 +23,16 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     options: list[inspect.Parameter] = []
     for parameter in inspect.signature(command, eval_str=True).parameters.values():
         group = parameter.annotation
-        if not is_dataclass(group):
+        if is_dataclass(group):
+            groups[parameter.name] = group
+            options += _parameters(group)
+        else:
             options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-            continue
-        groups[parameter.name] = group
-        hints = get_type_hints(group, include_extras=True)
-        options += [
-            inspect.Parameter(
-                field.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=field.default,
-                annotation=hints[field.name],
-            )
-            for field in fields(group)
-        ]
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
         filled = {
-            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
+            name: group(**{option.name: values.pop(option.name) for option in fields(group)})
             for name, group in groups.items()
         }
         command(**filled, **values)
@@ -51,12 +42,36 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def _parameters(group: Any) -> list[inspect.Parameter]:
+    """Return the options of a group as parameters that typer understands."""
+    hints, keyword = get_type_hints(group), inspect.Parameter.KEYWORD_ONLY
+    return [
+        inspect.Parameter(
+            option.name,
+            keyword,
+            default=option.default,
+            annotation=Annotated[hints[option.name], option.metadata["typer"]],
+        )
+        for option in fields(group)
+    ]
+
+
+def _option(
+    help: str, *flags: str, panel: str | None = None, default: Any = None, **more: Any
+) -> Any:
+    """Return a field of a group: an option with its help."""
+    option = typer.Option(*flags, help=help, rich_help_panel=panel, **more)
+    return field(default=default, metadata={"typer": option})
+
+
 # Where `--help` shows an option: what most people need stands first, without a heading of its own.
-in_files = functools.partial(typer.Option, rich_help_panel="Files")
-_of_graph = functools.partial(typer.Option, rich_help_panel="How the graph is read")
-_of_labels = functools.partial(typer.Option, rich_help_panel="How the labels are read")
-_of_points = functools.partial(typer.Option, rich_help_panel="Points")
-_of_model = functools.partial(typer.Option, rich_help_panel="The model")
+FILES_PANEL = "Files"
+_without_heading = functools.partial(_option, panel=None)
+_of_file = functools.partial(_option, panel=FILES_PANEL)
+_of_graph = functools.partial(_option, panel="How the graph is read")
+_of_labels = functools.partial(_option, panel="How the labels are read")
+_of_points = functools.partial(_option, panel="Points")
+_of_model = functools.partial(_option, panel="The model")
 
 
 def _checked_size(text: str | None) -> str | None:
@@ -75,33 +90,21 @@ def _checked_size(text: str | None) -> str | None:
 class TextOptions:
     """How text tables are written, as far as the user says it, and how large files may be."""
 
-    delimiter: Annotated[
-        str | None,
-        in_files(
-            help="What separates the fields of text tables: a character, tab or space; by default "
-            "it is detected."
-        ),
-    ] = None
-    decimal: Annotated[
-        str | None,
-        in_files(help="Decimal mark in text tables, . or , ; by default it is detected."),
-    ] = None
-    encoding: Annotated[
-        str | None,
-        in_files(
-            help="Encoding of text tables: utf-8, utf-16, cp1252, latin-1, ...; by default it is "
-            "detected."
-        ),
-    ] = None
-    max_size: Annotated[
-        str | None,
-        in_files(
-            "--max-size",
-            callback=_checked_size,
-            help="Bytes, as 8e9 or 8GB, that files may unpack to and a graph may need; by default "
-            "what memory allows.",
-        ),
-    ] = None
+    delimiter: str | None = _of_file(
+        "What separates the fields of text tables: a character, tab or space; by default it is "
+        "detected."
+    )
+    decimal: str | None = _of_file(
+        "Decimal mark in text tables, . or , ; by default it is detected."
+    )
+    encoding: str | None = _of_file(
+        "Encoding of text tables: utf-8, utf-16, cp1252, latin-1, ...; by default it is detected."
+    )
+    max_size: str | None = _of_file(
+        "Bytes, as 8e9 or 8GB, that files may unpack to and a graph may need; by default what "
+        "memory allows.",
+        callback=_checked_size,
+    )
 
     def dialect(self) -> Any:
         """Return the dialect for the readers; an InputError where there is no such thing."""
@@ -114,19 +117,15 @@ class TextOptions:
 class TableOptions(TextOptions):
     """How the table of a graph, or of points, is read."""
 
-    header: Annotated[
-        bool | None,
-        in_files(
-            "--header/--no-header",
-            show_default=False,
-            help="Whether the first row of EDGES, or of POINTS, names the columns; by default it "
-            "is detected.",
-        ),
-    ] = None
-    sheet: Annotated[
-        str | None,
-        in_files(help="Sheet of EDGES or POINTS (.xlsx); by default the first one with content."),
-    ] = None
+    header: bool | None = _of_file(
+        "Whether the first row of EDGES, or of POINTS, names the columns; by default it is "
+        "detected.",
+        "--header/--no-header",
+        show_default=False,
+    )
+    sheet: str | None = _of_file(
+        "Sheet of EDGES or POINTS (.xlsx); by default the first one with content."
+    )
 
     def dialect(self) -> Any:
         """Return the dialect, with what the user says of the header."""
@@ -137,31 +136,25 @@ class TableOptions(TextOptions):
 class GraphOptions(TableOptions):
     """Which graph the user has named, and how its file is read."""
 
-    edges: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="EDGES",
-            help="The graph: a table (source, target[, weight]) as .csv .tsv .txt .parquet "
-            ".feather .jsonl .xlsx; .graphml .gml .gexf .net .edgelist .ncol .adjlist .mtx .npz "
-            ".json; also .gz .zst .zip; a folder of `robustgc convert`; - for standard input.",
-        ),
-    ] = None
-    source: Annotated[
-        str | None, _of_graph(help="Column of EDGES with one of the two nodes of an edge.")
-    ] = None
-    target: Annotated[
-        str | None, _of_graph(help="Column of EDGES with the other node of an edge.")
-    ] = None
-    weight: Annotated[
-        str | None, _of_graph(help="Column, or edge attribute, with the weights.")
-    ] = None
-    symmetrise: Annotated[
-        str | None,
-        _of_graph(
-            help="What to do where the two directions of an edge differ: take the mean, max or sum "
-            "of their weights; by default such a graph is refused."
-        ),
-    ] = None
+    edges: Path | None = field(
+        default=None,
+        metadata={
+            "typer": typer.Argument(
+                metavar="EDGES",
+                help="The graph: a table (source, target[, weight]) as .csv .tsv .txt .parquet "
+                ".feather .jsonl .xlsx; .graphml .gml .gexf .net .edgelist .ncol .adjlist .mtx "
+                ".npz .json; also .gz .zst .zip; a folder of `robustgc convert`; - for standard "
+                "input.",
+            )
+        },
+    )
+    source: str | None = _of_graph("Column of EDGES with one of the two nodes of an edge.")
+    target: str | None = _of_graph("Column of EDGES with the other node of an edge.")
+    weight: str | None = _of_graph("Column, or edge attribute, with the weights.")
+    symmetrise: str | None = _of_graph(
+        "What to do where the two directions of an edge differ: take the mean, max or sum of their "
+        "weights; by default such a graph is refused."
+    )
 
     @property
     def edge_columns(self) -> dict[str, str | None]:
@@ -186,66 +179,47 @@ class GraphOptions(TableOptions):
 class LabelColumns:
     """Where the labels are in their table, and what means that there is none."""
 
-    node_column: Annotated[str | None, _of_labels(help="Column of LABELS with the nodes.")] = None
-    label_column: Annotated[
-        str | None,
-        _of_labels(help="Column of LABELS with the labels; without --labels, a column of POINTS."),
-    ] = None
-    unlabelled: Annotated[
-        list[str] | None,
-        _of_labels(
-            "--unlabelled",
-            metavar="TEXT",
-            help='What means "no label", instead of -1 NA NaN None null N/A ? - and the like; may '
-            'be repeated. "" alone: only empty cells.',
-        ),
-    ] = None
-    label_sheet: Annotated[
-        str | None,
-        _of_labels(help="Sheet of LABELS (.xlsx); by default the first one with content."),
-    ] = None
+    node_column: str | None = _of_labels("Column of LABELS with the nodes.")
+    label_column: str | None = _of_labels(
+        "Column of LABELS with the labels; without --labels, a column of POINTS."
+    )
+    unlabelled: list[str] | None = _of_labels(
+        'What means "no label", instead of -1 NA NaN None null N/A ? - and the like; may be '
+        'repeated. "" alone: only empty cells.',
+        metavar="TEXT",
+    )
+    label_sheet: str | None = _of_labels(
+        "Sheet of LABELS (.xlsx); by default the first one with content."
+    )
 
 
 @dataclass(frozen=True)
 class LabelOptions(LabelColumns):
     """Which labels the user has named, and how they are read."""
 
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            "--labels",
-            "-l",
-            help="A table (node, label), or the name of an attribute of EDGES or a column of "
-            "POINTS.",
-        ),
-    ] = None
-    ignore_unknown: Annotated[
-        bool,
-        _of_labels("--ignore-unknown", help="Leave out labels of nodes that are not in the graph."),
-    ] = False
-    labels_header: Annotated[
-        bool | None,
-        _of_labels(
-            "--labels-header/--no-labels-header",
-            show_default=False,
-            help="Whether the first row of LABELS names the columns; by default it is detected.",
-        ),
-    ] = None
+    labels: str | None = _without_heading(
+        "A table (node, label), or the name of an attribute of EDGES or a column of POINTS.",
+        "--labels",
+        "-l",
+    )
+    ignore_unknown: bool = _of_labels(
+        "Leave out labels of nodes that are not in the graph.", "--ignore-unknown", default=False
+    )
+    labels_header: bool | None = _of_labels(
+        "Whether the first row of LABELS names the columns; by default it is detected.",
+        "--labels-header/--no-labels-header",
+        show_default=False,
+    )
 
 
 @dataclass(frozen=True)
 class PointColumns:
     """What the columns of a table of points are."""
 
-    identity: Annotated[
-        str | None, _of_points("--id", help="Column of POINTS with their names.")
-    ] = None
-    columns: Annotated[
-        str | None,
-        _of_points(
-            help="Columns of POINTS to use, separated by commas; by default all with numbers."
-        ),
-    ] = None
+    identity: str | None = _of_points("Column of POINTS with their names.", "--id")
+    columns: str | None = _of_points(
+        "Columns of POINTS to use, separated by commas; by default all with numbers."
+    )
 
     @property
     def column_list(self) -> list[str] | None:
@@ -257,28 +231,17 @@ class PointColumns:
 class PointOptions(PointColumns):
     """Which points the user has named, and how a graph is made of them."""
 
-    points: Annotated[
-        Path | None,
-        typer.Option(
-            help="Points instead of EDGES, one in a row: .csv .parquet .feather .jsonl .xlsx .npy "
-            ".npz."
-        ),
-    ] = None
-    affinity: Annotated[str, _of_points(help="Graph of the points: knn or rbf.")] = "knn"
-    neighbours: Annotated[
-        int | None, _of_points("-k", min=1, help="Neighbours of a point (knn).")
-    ] = None
-    metric: Annotated[str, _of_points(help="How points are compared: euclidean or cosine.")] = (
-        "euclidean"
+    points: Path | None = _without_heading(
+        "Points instead of EDGES, one in a row: .csv .parquet .feather .jsonl .xlsx .npy .npz."
     )
-    scaling: Annotated[
-        str | None,
-        _of_points(
-            "--scale",
-            help="standard: every column has mean 0 and deviation 1; none: as it is. By default "
-            "standard, and none with --metric cosine.",
-        ),
-    ] = None
+    affinity: str = _of_points("Graph of the points: knn or rbf.", default="knn")
+    neighbours: int | None = _of_points("Neighbours of a point (knn).", "-k", min=1)
+    metric: str = _of_points("How points are compared: euclidean or cosine.", default="euclidean")
+    scaling: str | None = _of_points(
+        "standard: every column has mean 0 and deviation 1; none: as it is. By default standard, "
+        "and none with --metric cosine.",
+        "--scale",
+    )
 
     def affinity_options(self) -> dict[str, Any]:
         """Return how the graph is made of the points, as `classify` and `compare` call it."""
@@ -328,16 +291,10 @@ class DataOptions(PointOptions, LabelOptions, GraphOptions):
 class ModelOptions:
     """What the user chooses of the model."""
 
-    eta: Annotated[
-        float | None,
-        _of_model(help="Eta, 0 < eta < 1, in place of the automatic choice."),
-    ] = None
-    n_modes: Annotated[
-        int | None,
-        _of_model(
-            min=1, help="Number of modes, in place of the automatic choice; 1: the paper's model."
-        ),
-    ] = None
+    eta: float | None = _of_model("Eta, 0 < eta < 1, in place of the automatic choice.")
+    n_modes: int | None = _of_model(
+        "Number of modes, in place of the automatic choice; 1: the paper's model.", min=1
+    )
 
 
 # Options that stand alone.
