@@ -30,7 +30,8 @@ def demo(
     console = Console(highlight=False)
     console = Console(highlight=False, width=max(console.width, 96))
     block = "█" if "utf" in (console.encoding or "").lower() else "#"
-    n, m = result.data.weights.shape[0], result.data.weights.nnz // 2
+    data, robust, issues = result.data, result.robust, result.issues
+    n, m = data.weights.shape[0], data.weights.nnz // 2
     console.print(
         f"\npolblogs: {n} blogs, {m} links, {labels} labels of which {wrong} are wrong "
         f"(seed {seed}).\n\nAccuracy on the {n - labels} other blogs"
@@ -39,22 +40,25 @@ def demo(
         bar = block * round(40 * accuracy)
         console.print(f"  {name:30}{100 * accuracy:5.1f} %  {bar}")
     console.print(
-        f"\nlambda_1 = {result.lambda_1:.6g}, residual {result.residual:.0e}; "
-        f"about {result.noise_rate:.0%} of the labels look wrong\n"
+        f"\nlambda_1 = {robust.lambda_1_:.6g}, residual {robust.residual_:.0e}; "
+        f"about {issues.noise_rate:.0%} of the labels look wrong\n"
     )
-    doubted = [label for label in result.labels if label.model != label.given]
+    doubted = [row for row in issues if row.suggested != row.given]
     console.print(
         f"Without having seen the label in question, RobustGC disagrees with {len(doubted)} of "
         f"{labels} labels{':' if doubted else '.'}"
     )
     names = ("blog", "given", "RobustGC says", "suspicion", "truth")
     table = Table(*names, box=None, padding=(0, 2, 0, 2))
-    for label in doubted:
-        suspicion = f"{label.suspicion:.2f}"
-        table.add_row(label.name, label.given, label.model, suspicion, label.truth)
+    for row in doubted:
+        cells = (data.names[row.node], row.given, row.suggested, f"{row.suspicion:.2f}")
+        table.add_row(*map(str, cells), str(data.labels[row.node]))
     if doubted:
         console.print(table)
-    missed = [x for x in result.labels if x.given != x.truth and x.model == x.given]
+    missed = [
+        str(data.names[row.node]) for row in issues
+        if row.given == row.suggested != data.labels[row.node]
+    ]  # fmt: skip
     if missed:
-        console.print(f"Wrong labels that it did not notice: {', '.join(x.name for x in missed)}")
+        console.print(f"Wrong labels that it did not notice: {', '.join(missed)}")
     console.print()

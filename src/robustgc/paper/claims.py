@@ -9,41 +9,27 @@ from robustgc.paper.records import Record, Rows, read_csv, write_csv
 
 Tables: TypeAlias = dict[str, Rows]
 Verdict: TypeAlias = tuple[bool, str]
+Check: TypeAlias = Callable[[Tables], Verdict]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper and how it is checked.
-
-    Attributes
-    ----------
-    section : str
-    sentence : str
-        What the paper says.
-    test : str
-        What is asked of our numbers.
-    needs : tuple of str
-        The result files it reads.
-    check : callable
-        Returns whether it holds, and the numbers.
-    """
+    """A sentence of the paper and how it is checked."""
 
     section: str
     sentence: str
-    test: str
-    needs: tuple[str, ...]
-    check: Callable[[Tables], Verdict]
+    test: str  # what our numbers must show
+    needs: tuple[str, ...]  # result files
+    check: Check  # returns whether it holds, and the numbers
 
 
 CLAIMS: list[Claim] = []
 
 
-def claim(section: str, sentence: str, test: str, *needs: str) -> Callable[
-    [Callable[[Tables], Verdict]], Callable[[Tables], Verdict]
-]:  # fmt: skip
+def claim(section: str, sentence: str, test: str, *needs: str) -> Callable[[Check], Check]:
     """Enter a check into the list of claims."""
 
-    def enter(check: Callable[[Tables], Verdict]) -> Callable[[Tables], Verdict]:
+    def enter(check: Check) -> Check:
         CLAIMS.append(Claim(section, sentence, test, needs, check))
         return check
 

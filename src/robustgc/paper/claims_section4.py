@@ -278,9 +278,8 @@ def robust_is_most_stable(tables: Tables) -> Verdict:
        "in some plot the last value is 2 points below the best", "tuning")  # fmt: skip
 def robust_drops_at_the_end(tables: Tables) -> Verdict:
     drops = [max(c) - c[-1] for c in _curves(tables, "RobustGC")]
-    return max(
-        drops
-    ) > 2, f"{sum(d > 2 for d in drops)} of {len(drops)} plots, at most {max(drops):.1f}"
+    count, most = sum(d > 2 for d in drops), max(drops)
+    return most > 2, f"{count} of {len(drops)} plots, at most {most:.1f}"
 
 
 @claim("4.2", "ZhouGC: the maximum tends to be located in a narrow region at the middle.",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -44,10 +45,7 @@ def compute(folder: Path, *, repeats: int, seed: int, jobs: int) -> Iterator[tup
     write_csv(folder / "blocks.csv", edges)
     keys: list[Key] = [
         {"connectivity": c, "n_labelled": n, "noise_percent": p, "repeat": r, "seed": seed}
-        for c in CONNECTIVITY
-        for n in LABELS
-        for p in NOISE
-        for r in range(repeats)
+        for c, n, p, r in product(CONNECTIVITY, LABELS, NOISE, range(repeats))
     ]
     store = Store(folder / "noise-trials.csv")
     yield from run(trial, keys, store, jobs=jobs)

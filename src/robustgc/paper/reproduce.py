@@ -27,26 +27,13 @@ PARTS = {
 
 @dataclass(frozen=True)
 class Options:
-    """What to run.
-
-    Attributes
-    ----------
-    folder : Path
-        Where result files go.
-    datasets : tuple of str
-        Data sets of Table 1.
-    repeats : int or None
-        Repeats of every experiment; None for the paper's own numbers (20; 50 for noise).
-    seed : int
-    jobs : int
-        Processes at a time.
-    """
+    """Where the result files go, and how the experiments are run."""
 
     folder: Path
-    datasets: tuple[str, ...] = DATASETS
-    repeats: int | None = None
+    datasets: tuple[str, ...] = DATASETS  # of Table 1
+    repeats: int | None = None  # None: those of the paper, 20, and 50 for noise
     seed: int = 7
-    jobs: int = 1
+    jobs: int = 1  # processes at a time
 
 
 def run(parts: list[str], options: Options) -> Iterator[tuple[str, int, int]]:

@@ -5,6 +5,7 @@ Also the source of the figure of accuracy against the tuning parameter: the same
 
 from collections.abc import Iterator, Sequence
 from importlib import resources
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -20,19 +21,28 @@ from robustgc.paper.problems import (
     n_labelled,
     problem,
 )
-from robustgc.paper.records import Key, Record, Store, generator, read_csv, run, write_csv
+from robustgc.paper.records import (
+    Key,
+    Record,
+    Rows,
+    Store,
+    generator,
+    numbers,
+    read_csv,
+    run,
+    write_csv,
+)
 from robustgc.paper.stats import ranks, standard_errors
 
 
 def keys(datasets: Sequence[str], repeats: int, seed: int) -> Iterator[Key]:
     """Return the trials of the table."""
     for dataset in datasets:
-        for draw in range(1, DRAWS + 1 if dataset in DRAWN else 2):
-            for percent in PERCENTS:
-                if n_labelled(dataset, percent):
-                    for repeat in range(repeats):
-                        yield {"dataset": dataset, "draw": draw, "percent_labelled": percent,
-                               "repeat": repeat, "seed": seed}  # fmt: skip
+        draws = range(1, DRAWS + 1 if dataset in DRAWN else 2)
+        percents = [percent for percent in PERCENTS if n_labelled(dataset, percent)]
+        for draw, percent, repeat in product(draws, percents, range(repeats)):
+            yield {"dataset": dataset, "draw": draw, "percent_labelled": percent,
+                   "repeat": repeat, "seed": seed}  # fmt: skip
 
 
 def trial(key: Key) -> list[Record]:
@@ -61,7 +71,7 @@ def compute(
     write_csv(folder / "tuning.csv", curves)
 
 
-def summary(rows: list[dict[str, str]], seed: int) -> tuple[list[Record], list[Record]]:
+def summary(rows: Rows, seed: int) -> tuple[list[Record], list[Record]]:
     """Return one record per cell, and one per point of the tuning curves.
 
     "Perfect validation": the parameter of a cell is the one with the best mean test accuracy.
@@ -99,13 +109,13 @@ def _best(accuracies: dict[float, list[float]]) -> float:
     return max(accuracies, key=lambda p: float(np.mean(accuracies[p])))
 
 
-def published() -> list[dict[str, str]]:
+def published() -> Rows:
     """Return the cells of the paper's own table."""
     with resources.as_file(resources.files("robustgc.paper") / "data/table1.csv") as path:
         return read_csv(path)
 
 
-def compare(cells: list[dict[str, str]]) -> list[Record]:
+def compare(cells: Rows) -> list[Record]:
     """Set our cells beside the paper's, with the difference and two questions.
 
     ``within``: is the difference at most 3 standard errors, or 1.5 points? ``in_spread``: where the
@@ -122,12 +132,8 @@ def compare(cells: list[dict[str, str]]) -> list[Record]:
         their_mean, their_std = float(theirs["accuracy_mean"]), float(theirs["accuracy_std"])
         n = int(cell["repeats"])
         errors = standard_errors(mean, std, their_mean, their_std, n)
-        same = [
-            c
-            for c in cells
-            if all(c[k] == cell[k] for k in ("dataset", "percent_labelled", "model"))
-        ]
-        spread = [float(c["accuracy_mean"]) for c in same]
+        of_all_draws = {k: cell[k] for k in ("dataset", "percent_labelled", "model")}
+        spread = numbers(cells, "accuracy_mean", **of_all_draws)
         in_spread = min(spread) <= their_mean <= max(spread)
         within = abs(errors) <= 3 or abs(mean - their_mean) <= 1.5
         rows.append({**{k: cell[k] for k in ("dataset", "percent_labelled", "n_labelled", "model")},
