@@ -55,12 +55,12 @@ def measure(folder: Path, whole: bool) -> dict[str, float]:
         seconds = time.perf_counter() - start
         return {"reading": seconds, "beyond": peak() - before, "csr": graph.W.nbytes / 2**20}
     data = DataOptions(edges=folder / "edges.csv", labels=str(folder / "labels.csv"))
-    found = fit(data, quiet=True)
-    found.result.write(folder / "predictions.csv")
+    result, times = fit(data, quiet=True)
+    result.write(folder / "predictions.csv")
     total = time.perf_counter() - start
     return {
-        "reading": found.times["reading"],
-        "fit": found.times["fit"],
+        "reading": times["reading"],
+        "fit": times["fit"],
         "total": total,
         "peak": peak(),
     }

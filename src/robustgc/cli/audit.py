@@ -35,7 +35,7 @@ def audit(
 
         shared.check_apart(shared.inputs(data), [output, report])
         shared.check_targets(output, report)
-        result = shared.fit(data, quiet=quiet).result
+        result, _ = shared.fit(data, quiet=quiet)
         say_notes(result.notes, quiet)
         issues = result.issues
         shown = issues.suspicion >= above

@@ -66,8 +66,7 @@ def classify(
     with guarded(data.max_size, quiet):
         shared.check_apart(shared.inputs(data), [output, report, save])
         shared.check_targets(output, report, save)
-        fit = shared.fit(data, model, quiet)
-        result, times = fit.result, fit.times
+        result, times = shared.fit(data, model, quiet)
         say_notes(result.notes, quiet)
         _ = result.issues
         times.lap("judging")

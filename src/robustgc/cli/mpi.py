@@ -31,16 +31,7 @@ _MIB = 2**20
 
 
 class Ranks:
-    """The ranks of a command.
-
-    Attributes
-    ----------
-    comm : communicator
-    first : bool
-        Whether this is rank 0, which speaks for all.
-    silent : bool
-        Whether this rank prints no messages.
-    """
+    """The ranks of a command; the first, rank 0, speaks for all, and all others are silent."""
 
     def __init__(self, comm: Any, quiet: bool) -> None:
         self.comm, self.first = comm, comm.rank == 0
@@ -49,11 +40,11 @@ class Ranks:
     @contextmanager
     def once(self) -> Iterator[None]:
         """Let all ranks come to the same refusal, and rank 0 alone print it."""
-        hidden = (
-            contextlib.nullcontext() if self.first else contextlib.redirect_stderr(io.StringIO())
-        )
-        with hidden:
+        if self.first:
             yield
+        else:
+            with contextlib.redirect_stderr(io.StringIO()):
+                yield
 
 
 @contextmanager

@@ -6,7 +6,6 @@ import shlex
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -118,16 +117,10 @@ def in_words(seconds: dict[str, float]) -> str:
     return f"{', '.join(phases).capitalize()}."
 
 
-@dataclass(frozen=True)
-class Fit:
-    """The result of a fit, and the seconds that every phase took."""
-
-    result: Any
-    times: Times
-
-
-def fit(data: DataOptions, model: ModelOptions | None = None, quiet: bool = False) -> Fit:
-    """Read the files and fit."""
+def fit(
+    data: DataOptions, model: ModelOptions | None = None, quiet: bool = False
+) -> tuple[Any, Times]:
+    """Read the files and fit; return the result, and the seconds that every phase took."""
     from robustgc.api import classify
 
     times = Times()
@@ -144,7 +137,7 @@ def fit(data: DataOptions, model: ModelOptions | None = None, quiet: bool = Fals
         **{name: value for name, value in chosen.items() if value is not None},
     )
     times.lap("fit")
-    return Fit(result, times)
+    return result, times
 
 
 def read(data: DataOptions) -> tuple[dict[str, Any], Any]:

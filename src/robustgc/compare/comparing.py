@@ -42,28 +42,16 @@ REPEATS, SEED = 10, 7
 
 @dataclass(frozen=True)
 class Comparison:
-    """The outcome of `compare`.
-
-    Attributes
-    ----------
-    trials : tuple of Trial
-    cells : tuple of Cell
-    n_nodes, n_counted : int
-        All nodes, and those with a true label.
-    classes : tuple of str
-    repeats, seed : int
-    notes : tuple of str
-        What was noticed while reading, and label sizes that were left out.
-    """
+    """The outcome of `compare`."""
 
     trials: tuple[Trial, ...]
     cells: tuple[Cell, ...]
     n_nodes: int
-    n_counted: int
+    n_counted: int  # nodes with a true label
     classes: tuple[str, ...]
     repeats: int
     seed: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # on what was read, and on label sizes that were left out
 
     @property
     def failures(self) -> tuple[tuple[str, str, int], ...]:
@@ -78,25 +66,16 @@ class Comparison:
     def summary(self) -> dict[str, Any]:
         """Return the outcome for machines."""
         names = ("model", "reason", "trials")
+        facts = ("n_nodes", "n_counted", "classes", "repeats", "seed", "notes")
         return {
-            "n_nodes": self.n_nodes,
-            "n_counted": self.n_counted,
-            "classes": self.classes,
-            "repeats": self.repeats,
-            "seed": self.seed,
-            "notes": self.notes,
+            **{name: getattr(self, name) for name in facts},
             "summary": self.sentence(),
             "failures": [dict(zip(names, failure, strict=True)) for failure in self.failures],
             "cells": [asdict(cell) for cell in self.cells],
         }
 
     def write(
-        self,
-        folder: str | Path,
-        *,
-        title: str = "Models compared",
-        command: str | None = None,
-        excel: bool = False,
+        self, folder: str | Path, *, title: str, command: str | None = None, excel: bool = False
     ) -> None:
         """Write trials.csv, summary.csv and index.html, all or none; other files there stay."""
         trials, means, page = paths = [Path(folder) / name for name in FILES]

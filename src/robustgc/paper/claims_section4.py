@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robustgc.paper.claims import NotEnoughError, Tables, Verdict, claim, listed, mean
+from robustgc.paper.claims import Check, NotEnoughError, Tables, Verdict, claim, listed, mean
 from robustgc.paper.noise import LABELS, NOISE
 from robustgc.paper.problems import DATASETS, DRAWN, DRAWS, MODELS, PERCENTS
 from robustgc.paper.records import matching, numbers
@@ -131,11 +131,15 @@ def _behind(tables: Tables, dataset: str) -> list[float]:
     return _gaps(tables, dataset, "RobustGC", "PF-RobustGC", _percents(tables, dataset))
 
 
-def _over_draws(check: Callable[[int], Verdict]) -> Verdict:
+def over_draws(check: Callable[[Tables, int], Verdict]) -> Check:
     """Judge by draw 1, the one in the table; say on how many draws the same test passes."""
-    holds, text = check(1)
-    passed = sum(check(draw)[0] for draw in range(1, DRAWS + 1))
-    return holds, f"{text}; the same test passes on {passed} of {DRAWS} subsets or draws"
+
+    def judge(tables: Tables) -> Verdict:
+        holds, text = check(tables, 1)
+        passed = sum(check(tables, draw)[0] for draw in range(1, DRAWS + 1))
+        return holds, f"{text}; the same test passes on {passed} of {DRAWS} subsets or draws"
+
+    return judge
 
 
 def _record(tables: Tables, where: list[tuple[str, int]], draw: int = 1) -> Verdict:
@@ -161,9 +165,9 @@ def _record(tables: Tables, where: list[tuple[str, int]], draw: int = 1) -> Verd
 @claim("4.2", "RobustGC outperforms both ZhouGC and BelkGC at least for the smallest training sizes.",
        "its rank (Wilcoxon, 5 %) is at most theirs at the smallest size of every data set",
        "table1")  # fmt: skip
-def robust_leads_at_the_smallest_sizes(tables: Tables) -> Verdict:
-    where = [(d, _percents(tables, d)[0]) for d in DATASETS]
-    return _over_draws(lambda draw: _record(tables, where, draw))
+@over_draws
+def robust_leads_at_the_smallest_sizes(tables: Tables, draw: int) -> Verdict:
+    return _record(tables, [(d, _percents(tables, d)[0]) for d in DATASETS], draw)
 
 
 @claim("4.2", "... and for all the sizes in the cases of karate, polblogs (the largest one) and "
@@ -177,11 +181,8 @@ def robust_leads_on_the_networks(tables: Tables) -> Verdict:
        "being then beaten by BelkGC in the former and ZhouGC in the latter.",
        "ranks in the first three rows; the rival's mean is higher in the last three",
        "table1")  # fmt: skip
-def digits_change_hands(tables: Tables) -> Verdict:
-    return _over_draws(lambda draw: _digits(tables, draw))
-
-
-def _digits(tables: Tables, draw: int) -> Verdict:
+@over_draws
+def digits_change_hands(tables: Tables, draw: int) -> Verdict:
     both = ("digits49-s", "digits49-w")
     first = [(d, p) for d in both for p in _percents(tables, d)[:3]]
     leads, text = _record(tables, first, draw)
@@ -197,11 +198,8 @@ def _digits(tables: Tables, draw: int) -> Verdict:
        "outperformed by BelkGC until the largest training size, where both of them solve the problem "
        "perfectly.", "rank at 1 %; means at 2 to 20 %; both at least 99.5 % at 50 %",
        "table1")  # fmt: skip
-def synth_changes_hands(tables: Tables) -> Verdict:
-    return _over_draws(lambda draw: _synth(tables, draw))
-
-
-def _synth(tables: Tables, draw: int) -> Verdict:
+@over_draws
+def synth_changes_hands(tables: Tables, draw: int) -> Verdict:
     first, text = _record(tables, [("synth", _percents(tables, "synth")[0])], draw)
     middle = _gaps(tables, "synth", "BelkGC", "RobustGC", [2, 5, 10, 20], draw)
     last = [_cell(tables, "synth", 50, m, draw) for m in ("RobustGC", "BelkGC")]
@@ -258,13 +256,13 @@ def parameter_free_falls_behind(tables: Tables) -> Verdict:
 def _curves(tables: Tables, model: str) -> list[list[float]]:
     """Return accuracy along the grid, at the smallest and largest size of every data set."""
     rows = tables["tuning"]
-    found = []
+    curves = []
     for dataset in dict.fromkeys(r["dataset"] for r in rows):
         sizes = sorted({int(r["percent_labelled"]) for r in rows if r["dataset"] == dataset})
         for percent in (sizes[0], sizes[-1]):
-            found.append(numbers(rows, "accuracy_mean", dataset=dataset, percent_labelled=percent,
+            curves.append(numbers(rows, "accuracy_mean", dataset=dataset, percent_labelled=percent,
                                 model=model))  # fmt: skip
-    return found
+    return curves
 
 
 @claim("4.2", "RobustGC has the most stable behaviour with respect to its tuning parameter.",
