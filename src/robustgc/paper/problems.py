@@ -6,7 +6,9 @@ and a zero diagonal. The USPS subset and the block-model draw are unknown; draw 
 and draws 2 to 5 show the spread.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.ladder import lambda_1
 from robustgc.models.paper import belkin, robust_path, zhou_path
+from robustgc.paper.records import Rows
 from robustgc.transduction.labels import draw, flip
 
 # data set: its number of nodes
@@ -95,6 +98,25 @@ def accuracies(graph: Graph, truth: Array, y: Array) -> list[dict[str, str | int
             parameters, np.mean((F[rest] > 0) == (truth[rest] > 0)[:, None], axis=0), strict=True
         )
     ]
+
+
+Accuracies: TypeAlias = dict[str, dict[float, list[float]]]
+
+
+def by_parameter(rows: Rows, columns: Sequence[str]) -> dict[tuple[str | int, ...], Accuracies]:
+    """Return the accuracies in percent by the values of columns, then by model and parameter."""
+    table: dict[tuple[str | int, ...], Accuracies] = {}
+    for row in rows:
+        values = (row[name] for name in columns)
+        where = tuple(int(value) if value.isdigit() else value for value in values)
+        models = table.setdefault(where, {}).setdefault(row["model"], {})
+        models.setdefault(float(row["parameter"]), []).append(100 * float(row["accuracy"]))
+    return table
+
+
+def best_parameter(accuracies: dict[float, list[float]]) -> float:
+    """Return the parameter with the best mean accuracy on the test nodes."""
+    return max(accuracies, key=lambda p: float(np.mean(accuracies[p])))
 
 
 def label(truth: Array, n_labels: int, rng: np.random.Generator, n_wrong: int = 0) -> Array:

@@ -17,6 +17,8 @@ from robustgc.paper.problems import (
     MODELS,
     PERCENTS,
     accuracies,
+    best_parameter,
+    by_parameter,
     label,
     n_labelled,
     problem,
@@ -76,20 +78,15 @@ def summary(rows: Rows, seed: int) -> tuple[list[Record], list[Record]]:
 
     "Perfect validation": the parameter of a cell is the one with the best mean test accuracy.
     """
-    table: dict[tuple[str, int, int], dict[str, dict[float, list[float]]]] = {}
-    sizes: dict[tuple[str, int], int] = {}
-    for row in sorted(rows, key=lambda row: int(row["repeat"])):
-        dataset, percent = row["dataset"], int(row["percent_labelled"])
-        sizes[dataset, percent] = int(row["n_labelled"])
-        models = table.setdefault((dataset, int(row["draw"]), percent), {})
-        values = models.setdefault(row["model"], {}).setdefault(float(row["parameter"]), [])
-        values.append(100 * float(row["accuracy"]))
+    columns = ("dataset", "draw", "percent_labelled")
+    sizes = {(r["dataset"], int(r["percent_labelled"])): int(r["n_labelled"]) for r in rows}
     cells: list[Record] = []
     curves: list[Record] = []
-    for (dataset, draw, percent), models in sorted(table.items()):
+    in_order = sorted(rows, key=lambda row: int(row["repeat"]))
+    for (dataset, draw, percent), models in sorted(by_parameter(in_order, columns).items()):
         where: Record = {"dataset": dataset, "draw": draw, "percent_labelled": percent,
-                         "n_labelled": sizes[dataset, percent]}  # fmt: skip
-        best = {m: _best(models[m]) for m in MODELS}
+                         "n_labelled": sizes[str(dataset), int(percent)]}  # fmt: skip
+        best = {m: best_parameter(models[m]) for m in MODELS}
         chosen: dict[str, Array] = {m: np.array(models[m][best[m]]) for m in MODELS}
         rank = ranks(chosen)
         for m in MODELS:
@@ -103,10 +100,6 @@ def summary(rows: Rows, seed: int) -> tuple[list[Record], list[Record]]:
                     curves.append({**where, "model": m, "parameter": p,
                                    "accuracy_mean": round(float(np.mean(values)), 4)})  # fmt: skip
     return cells, curves
-
-
-def _best(accuracies: dict[float, list[float]]) -> float:
-    return max(accuracies, key=lambda p: float(np.mean(accuracies[p])))
 
 
 def published() -> Rows:
