@@ -23,7 +23,7 @@ RUN = """
 import sys
 from pathlib import Path
 import typer
-from robustgc.cli.shared import guarded
+from robustgc.cli.messages import guarded
 from robustgc.io.graph_files import read_graph
 try:
     with guarded():

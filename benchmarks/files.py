@@ -42,7 +42,8 @@ def peak() -> float:
 
 
 def measure(folder: Path, whole: bool) -> dict[str, float]:
-    from robustgc.cli.shared import Question, answered
+    from robustgc.cli.options import DataOptions
+    from robustgc.cli.shared import fit
     from robustgc.io.assembling import assemble
     from robustgc.io.graph_files import read_graph
 
@@ -53,10 +54,16 @@ def measure(folder: Path, whole: bool) -> dict[str, float]:
         graph = read_graph(folder / "edges.csv")
         seconds = time.perf_counter() - start
         return {"reading": seconds, "beyond": peak() - before, "csr": graph.W.nbytes / 2**20}
-    found = answered(Question(folder / "edges.csv", str(folder / "labels.csv")), quiet=True)
-    found.result.write(folder / "predictions.csv")
+    data = DataOptions(edges=folder / "edges.csv", labels=str(folder / "labels.csv"))
+    result, times = fit(data, quiet=True)
+    result.write(folder / "predictions.csv")
     total = time.perf_counter() - start
-    return {"reading": found.reading, "fit": found.fitting, "total": total, "peak": peak()}
+    return {
+        "reading": times["reading"],
+        "fit": times["fit"],
+        "total": total,
+        "peak": peak(),
+    }
 
 
 def main() -> None:

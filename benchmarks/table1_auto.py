@@ -10,8 +10,7 @@ import sys
 import numpy as np
 
 from robustgc import RobustGC, lambda_1, robust
-from robustgc.paper.models import label
-from robustgc.paper.problems import DATASETS, PERCENTS, n_labelled, problem
+from robustgc.paper.problems import DATASETS, PERCENTS, label, n_labelled, problem
 from robustgc.paper.records import generator
 
 REPEATS = int(sys.argv[1]) if len(sys.argv) > 1 else 20

@@ -23,7 +23,6 @@ ORDER = [
 # The other way, inside of functions: what imports, what is imported, and why.
 LAZY = {
     ("estimators.engine", "mpi"): "engine='mpi' loads the ranks by name: others need no MPI",
-    ("cli.classify", "cli.spread"): "--engine mpi hands over to it; it checks files as classify",
 }
 PATHS = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path

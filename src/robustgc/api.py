@@ -25,11 +25,7 @@ from robustgc.io.objects import as_names, named_graph
 from robustgc.io.opening import InputError, replacing
 from robustgc.io.point_columns import NamedPoints
 from robustgc.transduction.changes import pairs_of
-from robustgc.transduction.columns import (
-    answer_columns,
-    class_names,
-    value_columns,
-)
+from robustgc.transduction.columns import answer_columns, class_names, value_columns
 from robustgc.transduction.missing import find_missing
 
 
@@ -64,10 +60,9 @@ class Result:
     @property
     def labels(self) -> dict[Any, Any]:
         """The class of every node that has an answer, by name."""
-        codes = self._codes
-        classes = self.estimator.classes_.tolist()
-        found = zip(self.names.tolist(), codes.tolist(), strict=True)
-        return {name: classes[code] for name, code in found if code >= 0}
+        classes, codes = self.estimator.classes_.tolist(), self.estimator._answer.codes
+        pairs = zip(self.names.tolist(), codes.tolist(), strict=True)
+        return {name: classes[code] for name, code in pairs if code >= 0}
 
     @property
     def issues(self) -> LabelIssues:
@@ -94,14 +89,14 @@ class Result:
         return np.array([name in known and known[name] == label for name, label in pairs], bool)
 
     def _present(self, key: str, make: Callable[[], LabelIssues]) -> LabelIssues:
-        """Return what was made from the present answer of the estimator; else make it."""
-        answer = self.estimator._answer
-        if self._derived.get("answer") is not answer:
-            self._derived.clear()
-            self._derived["answer"] = answer
-        if key not in self._derived:
-            self._derived[key] = make()
-        issues: LabelIssues = self._derived[key]
+        """Return what was made of the present answer of the estimator, or make it."""
+        answer, derived = self.estimator._answer, self._derived
+        if derived.get("answer") is not answer:
+            derived.clear()
+            derived["answer"] = answer
+        if key not in derived:
+            derived[key] = make()
+        issues: LabelIssues = derived[key]
         return issues
 
     def update(self, labels: Mapping[Any, Any]) -> "Result":
@@ -182,13 +177,12 @@ class Result:
         The same input gives the same name, and the same bytes.
         """
         clf = self.estimator
-        found = hashlib.sha256(
-            "\0".join(map(str, self.names.tolist())).encode(errors="backslashreplace")
-        )
-        found.update(repr((clf.classes_.tolist(), clf.eta_, clf.n_modes_)).encode())
+        names = "\0".join(map(str, self.names.tolist()))
+        digest = hashlib.sha256(names.encode(errors="backslashreplace"))
+        digest.update(repr((clf.classes_.tolist(), clf.eta_, clf.n_modes_)).encode())
         for part in (clf._labels.codes, clf._answer.codes, clf._answer.f):
-            found.update(np.ascontiguousarray(part).tobytes())
-        return found.hexdigest()[:12]
+            digest.update(np.ascontiguousarray(part).tobytes())
+        return digest.hexdigest()[:12]
 
     def write(self, path: str | Path, *, suspicion: bool = True, excel: bool = False) -> None:
         """Write `columns` to a .csv, .tsv, .parquet or .xlsx file, whole or not at all.
@@ -221,8 +215,8 @@ class Result:
         from robustgc.report.gather import findings
         from robustgc.report.page import render
 
-        found = findings(self.estimator, self.names, self._issues, title, command)
-        page = render(replace(found, run=self.run, notes=self.notes))
+        facts = findings(self.estimator, self.names, self._issues, title, command)
+        page = render(replace(facts, run=self.run, notes=self.notes))
         with replacing(Path(path)) as file:
             file.write(page.encode("utf-8"))
 
@@ -234,10 +228,6 @@ class Result:
             nodes, marks = np.flatnonzero(given.codes >= 0), np.zeros(len(self.names), dtype=bool)
             marks[nodes] = self._confirmed(nodes, given.classes[given.codes[nodes]])
         save(self.estimator, path, names=self.names.tolist(), run=self.run, reviewed=marks)
-
-    @property
-    def _codes(self) -> NDArray[np.int64]:
-        return self.estimator._answer.codes
 
 
 def classify(
@@ -286,7 +276,7 @@ def classify(
         "rbf", and not for cosines and kernels of your own.
     weight : str or None
         Name of the edge attribute, or column, with the weights; None: ``weight``, or another usual
-        name, which is told in `Result.notes`.
+        name, which `Result.notes` says.
     symmetrise : {None, "mean", "max", "sum"}
         What to do where the two directions of an edge differ; None: refuse.
     ignore_unknown : bool
@@ -300,12 +290,12 @@ def classify(
         Which sheet of the graph or points, and of the labels, where they are .xlsx files; None: the
         first that is not empty.
     labels_header : bool or None
-        Whether the first row of a text table of labels names the columns; None: told from it.
+        Whether the first row of a text table of labels names the columns; None: detected.
     header : bool or None
         Whether the first row of a text table of edges, or points, names the columns.
     delimiter, decimal, encoding : str or None
         How text tables are written: what stands between fields, and before decimals (``"."`` or
-        ``","``); the encoding as Python names it. What is None is told from every file.
+        ``","``); the encoding as Python names it. What is None is detected.
     max_size : str, float or None
         Bytes (8e9 or "8GB") that files may unpack to and a graph may need while it is read; None:
         as the memory allows, and at most 100 times the size of a packed file.
@@ -329,32 +319,28 @@ def classify(
     dialect = Dialect(delimiter, decimal, encoding, header)
     files = {"sheet": label_sheet, "dialect": dialect, "header": labels_header}
     columns = {"node": node_column, "label": label_column}
-    if points is not None:
-        with allowing(max_size):
-            known_points = points_of(points, labels, id, sheet=sheet, dialect=dialect)
-            unlinked = NamedGraph(np.zeros((0, 0)), known_points.names)
-            column = known_points.labels
-            table = table_of(labels, unlinked, files, columns) if column is None else column
-            y, notes = labels_of(table, unlinked, ignore_unknown, unlabelled=unlabelled)
-        fitted, more = fit_points(known_points, y, scaling, options)
-        told, home = (*known_points.notes, *more, *notes), _home(points, labels)
-        reviewed = reviewed_of(table, known_points.names, unlabelled)
-        return Result(fitted, known_points.names, told, home, reviewed, unlabelled)
-    if id is not None or scaling is not None:
+    if points is None and (id is not None or scaling is not None):
         raise InputError("id= and scaling= are for points=; a graph has neither.")
+    edges: dict[str, Any] = {"weight": weight, "symmetrise": symmetrise}
     with allowing(max_size):
-        edges = {"weight": weight, "symmetrise": symmetrise}
-        known = (
-            read_graph(Path(graph), **edges, sheet=sheet, dialect=dialect)
-            if isinstance(graph, str | Path)
-            else named_graph(graph, **edges)
-        )
-        table = table_of(labels, known, files, columns)
+        known_points = table = None
+        if points is not None:
+            known_points = points_of(points, labels, id, sheet=sheet, dialect=dialect)
+            known = NamedGraph(np.zeros((0, 0)), known_points.names, notes=known_points.notes)
+            table = known_points.labels
+        elif isinstance(graph, str | Path):
+            known = read_graph(Path(graph), **edges, sheet=sheet, dialect=dialect)
+        else:
+            known = named_graph(graph, **edges)
+        table = table_of(labels, known, files, columns) if table is None else table
         y, notes = labels_of(table, known, ignore_unknown, unlabelled=unlabelled)
-    fitted = RobustGC(**{"affinity": "precomputed", **options}).fit(known.W, y)
-    told, home = (*known.notes, *notes), _home(graph, labels)
-    reviewed = reviewed_of(table, known.names, unlabelled)
-    return Result(fitted, known.names, told, home, reviewed, unlabelled)
+    if known_points is not None:
+        fitted, scaled = fit_points(known_points, y, scaling, options)
+        notes = (*scaled, *notes)
+    else:
+        fitted = RobustGC(**{"affinity": "precomputed", **options}).fit(known.W, y)
+    home, reviewed = _home(graph, points, labels), reviewed_of(table, known.names, unlabelled)
+    return Result(fitted, known.names, (*known.notes, *notes), home, reviewed, unlabelled)
 
 
 def load(path: str | Path) -> Result:
@@ -365,12 +351,12 @@ def load(path: str | Path) -> Result:
     path : path
         Of the folder or .zip.
     """
-    found = load_model(path)
-    fitted = found.estimator
-    names = np.arange(fitted._X.shape[0]) if found.names is None else as_names(found.names)
+    saved = load_model(path)
+    fitted = saved.estimator
+    names = np.arange(fitted._X.shape[0]) if saved.names is None else as_names(saved.names)
     reviewed = None
-    if found.reviewed is not None:
-        nodes, codes = np.flatnonzero(found.reviewed), fitted._labels.codes
+    if saved.reviewed is not None:
+        nodes, codes = np.flatnonzero(saved.reviewed), fitted._labels.codes
         labels = fitted.classes_[codes[nodes]].tolist()
         reviewed = dict(zip(names[nodes].tolist(), labels, strict=True))
     return Result(fitted, names, scaling_notes(fitted), reviewed=reviewed)

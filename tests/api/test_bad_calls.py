@@ -31,8 +31,7 @@ from robustgc import (
     zhou,
     zhou_path,
 )
-from robustgc.cli.errors import described
-from robustgc.cli.shared import machine
+from robustgc.cli.messages import described, print_json
 from robustgc.estimators.saving.model import save
 from samples import moons
 
@@ -443,7 +442,7 @@ def same_page(result, folder):
         (OSError(errno.EIO, "Input/output error", "x"), ["x: Input/output error. Check the disk"]),
         (OSError("model is no folder. Rename it."), ["model is no folder. Rename it."]),
         (OSError(), ["a file cannot be read or written. Check"]),
-        (ValueError(), ["ValueError without a word"]),
+        (ValueError(), ["ValueError without a message"]),
         (UnicodeEncodeError("utf-8", "\udc80", 0, 1, "surrogates not allowed"), ["UTF-8"]),
     ],
 )
@@ -459,6 +458,6 @@ def test_messages_of_the_system_are_complete(error, parts):
 
 def test_json_on_standard_output_holds_odd_labels():
     app = typer.Typer()
-    app.command()(lambda: machine({"classes": ["a\udc80", "b"]}))
+    app.command()(lambda: print_json({"classes": ["a\udc80", "b"]}))
     done = CliRunner().invoke(app, [])
     assert json.loads(done.stdout)["classes"] == ["a\udc80", "b"]

@@ -28,10 +28,10 @@ def test_demo_prints_what_it_promises():
 
 def test_demo_flips_what_it_says_and_judges_labels_unseen():
     found = demo.run(n_labels=12, n_wrong=3, seed=7)
-    wrong = [label for label in found.labels if label.given != label.truth]
-    assert len(found.labels) == 12
+    wrong = [row for row in found.issues if row.given != found.data.labels[row.node]]
+    assert len(found.issues) == 12
     assert len(wrong) == 3
-    caught = [label for label in wrong if label.model != label.given]
+    caught = [row for row in wrong if row.suggested != row.given]
     assert len(caught) >= 2
     assert found.accuracy["RobustGC"] > 0.9
 

@@ -332,9 +332,9 @@ def test_a_node_with_two_equal_rows(place):
 @pytest.mark.parametrize(
     ("options", "output", "message"),
     [
-        ((), "labels.csv", "is what is read"),
-        ((), "issues.csv", "is what is read"),
-        (("--log", "{}/labels.csv"), "cleaned.csv", "is what is read"),
+        ((), "labels.csv", "is an input, so it is not overwritten"),
+        ((), "issues.csv", "is an input, so it is not overwritten"),
+        (("--log", "{}/labels.csv"), "cleaned.csv", "is an input, so it is not overwritten"),
         (("--log", "{}/cleaned.csv"), "cleaned.csv", "are the same place"),
         ((), "cleaned.doc", "tables are written as"),
         ((), "nowhere/cleaned.csv", "there is no folder"),

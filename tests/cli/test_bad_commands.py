@@ -55,7 +55,11 @@ COMMANDS = {
     "usage": ("classify -l labels.csv", 2, ["either EDGES or --points"]),
     "both": ("classify edges.csv --points fine.csv -l labels.csv", 2, ["one of the two"]),
     "eta": ("classify edges.csv -l labels.csv --eta 2", 2, ["--eta 2"]),
-    "way": ("classify edges.csv -l labels.csv --symmetrise min", 2, ["min is unknown; mean, max"]),
+    "way": (
+        "classify edges.csv -l labels.csv --symmetrise min",
+        2,
+        ["min is unknown; choose mean, max or sum"],
+    ),
 }
 
 
@@ -97,7 +101,7 @@ def test_what_is_wrong_is_said_and_the_old_output_stays(folder, name):
 )
 @pytest.mark.usefixtures("folder")
 def test_outputs_that_cannot_be_are_refused_before_the_work(monkeypatch, out, parts):
-    monkeypatch.setattr("robustgc.cli.shared.answered", lambda *_: pytest.fail("worked"))
+    monkeypatch.setattr("robustgc.cli.shared.fit", lambda *_: pytest.fail("worked"))
     ended(RUN.invoke(app, ["classify", "edges.csv", "-l", "labels.csv", "-o", out]), 1, parts)
 
 

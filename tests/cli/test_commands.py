@@ -188,7 +188,7 @@ def test_a_header_of_labels_with_words_of_its_own(place, tmp_path):
 
 def test_input_is_never_overwritten(place):
     result = run(place, "classify", *GRAPH, "-o", "{}/edges.csv", code=1)
-    assert "is what is read" in result.stderr
+    assert "is an input, so it is not overwritten" in result.stderr
 
 
 def test_minus_one_is_a_class_in_tables_on_demand(place, tmp_path):

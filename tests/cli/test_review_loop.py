@@ -120,7 +120,7 @@ def test_an_audit_does_not_replace_what_it_reads(tmp_path, monkeypatch, target):
     before = Path("labels.csv").read_bytes()
     done = RUN.invoke(app, ["audit", "edges.csv", "--labels", "labels.csv", target, "labels.csv"])
     assert done.exit_code == 1
-    assert "is what is read" in done.stderr
+    assert "is an input, so it is not overwritten" in done.stderr
     assert Path("labels.csv").read_bytes() == before
 
 

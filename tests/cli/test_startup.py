@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import robustgc
-from robustgc.cli import shared
+from robustgc.cli.messages import guarded
 from robustgc.graph import threads
 from robustgc.linalg.progress import Progress
 
@@ -154,7 +154,7 @@ def test_the_first_compilation_is_announced_once_per_machine(tmp_path):
 
 def test_who_says_it(capsys):
     for quiet in (False, True):
-        with shared.guarded(quiet=quiet):
+        with guarded(quiet=quiet):
             threads._listeners[-1](ANNOUNCED)
         assert (f"note: {ANNOUNCED}" in capsys.readouterr().err) == (not quiet)
     with Progress(True):

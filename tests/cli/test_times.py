@@ -9,7 +9,7 @@ import time
 import networkx as nx
 import pytest
 
-from robustgc.cli.times import Times, in_words
+from robustgc.cli.shared import Times, in_words
 
 PHASES = ["starting", "reading", "fit", "judging", "writing"]
 MAIN = [sys.executable, "-c", "from robustgc.cli import main; main()"]

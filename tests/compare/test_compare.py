@@ -12,13 +12,13 @@ from typer.testing import CliRunner
 
 import chromium
 from robustgc.cli.app import app
-from robustgc.compare import own
-from robustgc.compare.comparing import check_options, compare
-from robustgc.compare.page import Sheet, render, summary
+from robustgc.compare import trials
+from robustgc.compare.comparing import Comparison, check_options, compare
+from robustgc.compare.page import render, summary
 from robustgc.datasets import two_blocks
 
 RUN = CliRunner()
-GRAPH_MODELS = [name for name in own.MODELS if name != own.SPREADING]
+GRAPH_MODELS = [name for name in trials.MODELS if name != trials.SPREADING]
 
 
 def blocks(classes=3, size=20, seed=23):
@@ -73,7 +73,7 @@ def test_the_same_seed_draws_the_same_and_parts_agree_with_the_whole():
 def test_drawn_labels():
     codes = np.array([-1] * 5 + [0] * 40 + [1] * 12 + [2])
     for repeat in range(20):
-        right, wrong = (own.drawn(codes, 10, noise, repeat, 41) for noise in (0, 40))
+        right, wrong = (trials.draw_labels(codes, 10, noise, repeat, 41) for noise in (0, 40))
         given = right >= 0
         assert given.sum() == 10
         assert (right[given] == codes[given]).all()
@@ -81,10 +81,10 @@ def test_drawn_labels():
         assert (given == (wrong >= 0)).all()
         assert (wrong[given] != codes[given]).sum() == 4
     few = np.array([0] * 6 + [1] * 6)
-    named, renamed = (own.drawn(codes, 6, 40, 3, 41) for codes in (few, 1 - few))
+    named, renamed = (trials.draw_labels(codes, 6, 40, 3, 41) for codes in (few, 1 - few))
     assert (np.where(named < 0, -1, 1 - named) == renamed).all()
     for repeat in range(20):  # two classes are left, even if every second label is wrong
-        assert set(own.drawn(few, 4, 50, repeat, 43)) == {-1, 0, 1}
+        assert set(trials.draw_labels(few, 4, 50, repeat, 43)) == {-1, 0, 1}
 
 
 def test_nodes_without_truth_are_not_counted_and_pieces_are_allowed():
@@ -110,19 +110,21 @@ def test_a_model_that_fails_does_not_stop_the_others(monkeypatch):
         def fit_predict(self, X, y):
             raise ZeroDivisionError("<b>no pivot</b>")
 
-    monkeypatch.setitem(own.MODELS, "PoissonGC", Broken)
+    monkeypatch.setitem(trials.MODELS, "PoissonGC", Broken)
     result = compare(W, truth, models=["ZhouGC", "PoissonGC"], sizes=[20], noise=[0], repeats=2)
     assert result.failures == (("PoissonGC", "ZeroDivisionError: <b>no pivot</b>", 2),)
     zhou, broken = result.cells
     assert (zhou.rank, broken.rank, broken.repeats) == (1, None, 0)
     assert math.isnan(broken.accuracy_mean)
-    page = render(result.sheet("Broken"))
+    page = render(result, "Broken")
     assert "ZeroDivisionError: &lt;b&gt;no pivot" in page
     assert result.sentence().startswith("ZhouGC has the best mean accuracy in 1 of 1 setting")
     equal = summary([zhou, replace(zhou, model="BelkinGC")])
-    assert equal.endswith("BelkinGC in 1 (none); where some are equal, all of them count.")
+    assert equal.endswith(
+        "BelkinGC in 1 (significant in none); where models are equal, each of them counts."
+    )
     assert summary([broken]) == "No model has an answer: all trials failed."
-    assert render(Sheet("None", 40, 40, ("a", "b"), 2, 7, [broken]))
+    assert render(Comparison((), (broken,), 40, 40, ("a", "b"), 2, 7), "None")
 
 
 def test_points_bring_label_spreading():
@@ -131,21 +133,21 @@ def test_points_bring_label_spreading():
     truth = np.repeat(["a", "b", "c"], 15)
     for affinity in ("knn", "rbf"):
         result = compare(points=X, truth=truth, affinity=affinity, sizes=[20], noise=[0], repeats=1)
-        assert [c.model for c in result.cells] == list(own.MODELS)
+        assert [c.model for c in result.cells] == list(trials.MODELS)
         assert min(c.accuracy_mean for c in result.cells) > 0.8, affinity
 
 
 BAD = {
     "Model 'Nobody' is unknown; choose from RobustGC": {"models": ["Nobody"]},
     "LabelSpreading needs points": {"models": ["LabelSpreading"]},
-    "There is no model": {"models": []},
+    "No model is named": {"models": []},
     "label size of 0 % is not allowed; 0 < size < 100": {"sizes": [0]},
     "label size of 100 %": {"sizes": [5, 100]},
     "noise of -5 % is not allowed; 0 <= noise < 100": {"noise": [-5]},
     "noise of 100 %": {"noise": [100]},
     "noise of nan %": {"noise": [math.nan]},
-    "There is no noise": {"noise": []},
-    "0 repeats": {"repeats": 0},
+    "No noise is named": {"noise": []},
+    "repeats=0 with seed=7": {"repeats": 0},
 }
 
 
@@ -206,8 +208,8 @@ def test_the_command_writes_tables_and_a_page(files):
     assert result.exit_code == 0, result.stderr
     assert sorted(p.name for p in out.iterdir()) == ["index.html", "mine.txt", "summary.csv",
                                                      "trials.csv"]  # fmt: skip
-    summary_rows, trials = rows(out / "summary.csv"), rows(out / "trials.csv")
-    assert (len(summary_rows), len(trials)) == (8, 16)
+    summary_rows, fits = rows(out / "summary.csv"), rows(out / "trials.csv")
+    assert (len(summary_rows), len(fits)) == (8, 16)
     told = json.loads(result.stdout)
     assert (told["n_nodes"], told["seed"], len(told["cells"]), told["failures"]) == (60, 31, 8, [])
     assert told["cells"][0]["model"] == summary_rows[0]["model"]
@@ -220,7 +222,7 @@ def test_the_command_writes_tables_and_a_page(files):
     assert page.count('class="plot"') == 2
     again = run(files, *options, "--repeats", "2", "--seed", "31", "--quiet")
     assert (again.stdout, again.stderr) == ("", "")
-    same = [[{**r, "seconds": ""} for r in t] for t in (trials, rows(out / "trials.csv"))]
+    same = [[{**r, "seconds": ""} for r in t] for t in (fits, rows(out / "trials.csv"))]
     assert same[0] == same[1]
 
 
@@ -231,7 +233,7 @@ def test_the_command_writes_tables_and_a_page(files):
         (["--sizes", "five"], 2, "--sizes five is not a list of numbers"),
         (["--sizes", "120"], 2, "A label size of 120 % is not allowed"),
         (["--noise", "-1"], 2, "A noise of -1 % is not allowed"),
-        (["--noise", ","], 2, "There is no noise"),
+        (["--noise", ","], 2, "No noise is named"),
         (["--affinity", "near"], 2, "--affinity near is unknown"),
         (["--sizes", "99"], 1, "59 labels leave"),
         (["--label-column", "kind"], 1, "kind"),
@@ -248,7 +250,7 @@ def test_the_command_says_what_is_wrong(files, options, code, text):
 
 
 def test_nothing_but_failures_is_an_error(files, monkeypatch):
-    monkeypatch.setitem(own.MODELS, "ZhouGC", lambda **_: None)
+    monkeypatch.setitem(trials.MODELS, "ZhouGC", lambda **_: None)
     result = run(files, "--models", "ZhouGC", "--repeats", "1")
     assert result.exit_code == 1
     assert "ZhouGC failed in" in result.stderr
@@ -266,12 +268,14 @@ def test_the_folder_is_checked_before_the_work(files):
 def test_in_a_browser_nothing_is_asked_for_and_nothing_overflows(found, tmp_path):
     if chromium.PROGRAM is None:
         pytest.skip("Chromium is not installed: pages are not opened in a browser")
-    hostile = replace(found.sheet("</title><script>alert(1)</script>" + "x" * 500, "</pre>" * 99),
-                      notes=["<img src=x>" * 30], failures=[("ZhouGC", "<b>" * 99, 3)])  # fmt: skip
+    failed = trials.Trial("ZhouGC", 4, 0, 0, math.nan, 0.1, "<b>" * 99)
+    hostile = replace(found, notes=["<img src=x>" * 30], trials=(failed,) * 3)
+    title = "</title><script>alert(1)</script>" + "x" * 500
+    pages = (render(found, "Two blocks"), render(hostile, title, "</pre>" * 99))
     with chromium.Browser() as browser:
-        for k, sheet in enumerate((found.sheet("Two blocks"), hostile)):
+        for k, page in enumerate(pages):
             path = tmp_path / f"{k}.html"
-            path.write_text(render(sheet), encoding="utf-8")
+            path.write_text(page, encoding="utf-8")
             for width, scheme in ((390, "light"), (1280, "dark")):
                 browser.open(path, width, scheme=scheme)
                 assert browser.requests() == [path.as_uri()]

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 from robustgc.api import classify, load
 from robustgc.cli.app import app
-from robustgc.cli.shared import GraphQuestion, ModelQuestion
-from robustgc.cli.spread import check_files
+from robustgc.cli.mpi import check_files
+from robustgc.cli.options import DataOptions, GraphOptions
 from robustgc.io.errors import InputError
 from robustgc.io.graph_files import read_graph
 from robustgc.io.label_files import read_labels
@@ -271,17 +271,17 @@ def test_bad_standard_input_is_refused(folder, command, given, code, text):
 @pytest.mark.parametrize(
     ("asked", "text"),
     [
-        (ModelQuestion(edges=Path("-"), labels="labels.csv"), "standard input"),
-        (ModelQuestion(edges=Path("edges.csv"), labels="-"), "standard input"),
-        (GraphQuestion(edges=Path("-")), "standard input"),
-        (ModelQuestion(edges=Path("edges.csv"), labels="labels.csv", sheet="x"), "--sheet"),
+        (DataOptions(edges=Path("-"), labels="labels.csv"), "standard input"),
+        (DataOptions(edges=Path("edges.csv"), labels="-"), "standard input"),
+        (GraphOptions(edges=Path("-")), "standard input"),
+        (DataOptions(edges=Path("edges.csv"), labels="labels.csv", sheet="x"), "--sheet"),
     ],
 )
 def test_what_only_one_rank_could_read_is_refused(asked, text, capsys):
     with pytest.raises(typer.Exit):
         check_files(asked)
     assert f"{text}" in capsys.readouterr().err
-    check_files(ModelQuestion(edges=Path("edges.csv"), labels="labels.xlsx", label_sheet="x"))
+    check_files(DataOptions(edges=Path("edges.csv"), labels="labels.xlsx", label_sheet="x"))
 
 
 def test_the_page_calls_it_standard_input(folder):

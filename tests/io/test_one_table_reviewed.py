@@ -33,7 +33,7 @@ def test_options_of_a_table_of_labels_are_refused_without_one(tmp_path, option):
     flowers().to_csv(path, index=False)
     for command in ("classify", "audit", "compare"):
         result = run(command, "--points", path, "--label-column", "species", *option, code=2)
-        assert "--node-column and --label-sheet are for --labels; the names of" in result.stderr
+        assert "--node-column and --label-sheet are for --labels; the column" in result.stderr
 
 
 def test_the_note_on_sheets_is_said_once(tmp_path):

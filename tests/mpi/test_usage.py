@@ -62,7 +62,7 @@ def test_bad_input_is_told_once_with_the_exit_code(place):
 def test_what_is_read_is_not_written(place):
     done = alone(*asked(place, place / "edges.csv", "--merge"))
     assert done.returncode == 1
-    assert "is what is read, so it is not written" in done.stderr
+    assert "is an input, so it is not overwritten" in done.stderr
 
 
 def test_without_mpiexec_there_is_one_rank_and_it_says_so(place):

@@ -4,8 +4,17 @@ import pytest
 import oracles
 from robustgc import zhou
 from robustgc.paper import table1
-from robustgc.paper.models import ETAS, GAMMAS, MODELS, decisions, label
-from robustgc.paper.problems import DATASETS, SIZES, n_labelled, problem
+from robustgc.paper.problems import (
+    DATASETS,
+    ETAS,
+    GAMMAS,
+    MODELS,
+    SIZES,
+    decisions,
+    label,
+    n_labelled,
+    problem,
+)
 from robustgc.paper.records import read_csv
 
 

@@ -5,10 +5,12 @@ from typing import Annotated
 
 import typer
 
-from robustgc.cli import options, shared, text_tables
-from robustgc.cli.classify import check_apart, check_places
+from robustgc.cli import shared
+from robustgc.cli.messages import guarded, print_json, say, say_notes
+from robustgc.cli.options import FILES_PANEL, AsJson, LabelColumns, Quiet, TextOptions, grouped
 
 
+@grouped
 def apply(
     issues: Annotated[
         Path,
@@ -22,29 +24,24 @@ def apply(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Labels to write, .csv .tsv .xlsx .parquet.")
     ],
+    columns: LabelColumns,
+    tables: TextOptions,
     log: Annotated[
         Path | None,
-        typer.Option(help="Log to write; else beside the labels, as NAME.log.csv."),
+        typer.Option(help="Log to write; by default next to the labels, as NAME.log.csv."),
     ] = None,
     new_class: Annotated[
         bool, typer.Option("--new-class", help="Decisions may name classes that no label has yet.")
     ] = False,
-    node_column: options.NodeColumn = None,
-    label_column: options.LabelColumn = None,
-    unlabelled: options.Unlabelled = None,
-    label_sheet: options.LabelSheet = None,
     sheet: Annotated[
         str | None,
         typer.Option(
-            rich_help_panel=options.FILES_PANEL, help="Sheet of ISSUES (.xlsx); else the first."
+            rich_help_panel=FILES_PANEL,
+            help="Sheet of ISSUES (.xlsx); by default the first one with content.",
         ),
     ] = None,
-    delimiter: text_tables.Delimiter = None,
-    decimal: text_tables.Decimal = None,
-    encoding: text_tables.Encoding = None,
-    max_size: options.MaxSize = None,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Correct labels by the decisions that you wrote into an issues table.
 
@@ -53,7 +50,7 @@ def apply(
     else in LABELS stays as it is. A column reviewed marks what was kept or changed; the next audit
     lists these labels last.
 
-    Give the options with which the audit has read LABELS. How ISSUES is written is found out.
+    Give the options with which the audit has read LABELS. How ISSUES is written is detected.
 
     For instance:
 
@@ -62,32 +59,30 @@ def apply(
       robustgc apply issues.csv --labels labels.csv -o cleaned.csv
     """
     log = output.with_suffix(".log.csv") if log is None else log
-    tables = text_tables.TextTables(None, delimiter, decimal, encoding)
     shared.check_dialect(tables)
-    with shared.guarded(max_size, quiet):
+    with guarded(tables.max_size, quiet):
         from robustgc.io.corrections import corrections
         from robustgc.io.writing import check_table
 
-        check_apart([issues, labels], [output, log])
-        check_places(output, log)
+        shared.check_apart([issues, labels], [output, log])
+        shared.check_places(output, log)
         check_table(output)
         check_table(log)
-        made = corrections(
+        corrected = corrections(
             issues,
             labels,
-            node=node_column,
-            label=label_column,
+            node=columns.node_column,
+            label=columns.label_column,
             new_class=new_class,
-            unlabelled=unlabelled or None,
+            unlabelled=columns.unlabelled or None,
             sheet=sheet,
-            label_sheet=label_sheet,
+            label_sheet=columns.label_sheet,
             dialect=tables.dialect(),
         )
-        for note in made.notes:
-            shared.say(f"note: {note}", quiet)
-        made.write(output, log)
-        counts = ", ".join(f"{count} {name}" for name, count in made.counts.items())
-        shared.say(f"{counts}. The labels are in {output}, the log is in {log}.", quiet)
+        say_notes(corrected.notes, quiet)
+        corrected.write(output, log)
+        counts = ", ".join(f"{count} {name}" for name, count in corrected.counts.items())
+        say(f"{counts}. The labels are in {output}, the log is in {log}.", quiet)
         if as_json:
-            summary = {"output": str(output), "log": str(log), "notes": list(made.notes)}
-            shared.machine(made.counts | summary)
+            summary = {"output": str(output), "log": str(log), "notes": list(corrected.notes)}
+            print_json(corrected.counts | summary)

@@ -6,41 +6,55 @@ from typing import Annotated, Any
 
 import typer
 
-from robustgc.cli import options, point_options, shared
-from robustgc.cli.classify import command_line, subject
-from robustgc.cli.errors import WRONG_USAGE, stop
-from robustgc.cli.shared import Question, asking
+from robustgc.cli import shared
+from robustgc.cli.messages import (
+    guarded,
+    many,
+    print_json,
+    progress_bar,
+    refuse,
+    say,
+    say_notes,
+    stop,
+)
+from robustgc.cli.options import AsJson, DataOptions, Excel, Quiet, grouped
 
 
-@asking(Question)
+@grouped
 def compare(
-    asked: Question,
+    data: DataOptions,
     out: Annotated[
         Path, typer.Option(help="Folder for trials.csv, summary.csv and index.html.")
     ] = Path("comparison"),
     models: Annotated[
         str | None,
         typer.Option(
-            help="Of RobustGC, PF-RobustGC (the paper's), ZhouGC, BelkinGC, HarmonicGC, PoissonGC, "
-            "LabelSpreading (for points), separated by commas; all by default."
+            help="Models to compare, separated by commas, of RobustGC, PF-RobustGC (the paper's), "
+            "ZhouGC, BelkinGC, HarmonicGC, PoissonGC and, for points, LabelSpreading; by default "
+            "all."
         ),
     ] = None,
     sizes: Annotated[
-        str, typer.Option(help="How many nodes have a label, in percent; at least 2 a class.")
+        str,
+        typer.Option(
+            help="How many of the nodes have a label, in percent; at least 2 in every class."
+        ),
     ] = "1,2,5,10,20",
     noise: Annotated[
         str, typer.Option(help="How many of the labels are made wrong, in percent.")
     ] = "0,20,40",
-    repeats: Annotated[int, typer.Option(min=1, help="Draws of labels for every setting.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="Which labels are drawn.")] = 7,
-    excel: options.Excel = False,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Draws of labels for every size and noise.")
+    ] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws of labels.")] = 7,
+    excel: Excel = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compare models on your own graph, or points, whose labels are known and right.
 
-    Most labels are hidden, some of the rest made wrong, and every model is asked for the hidden
-    ones. A page shows who is best where, and whether that is more than chance.
+    Most labels are hidden, some of the others are made wrong, and every model predicts the hidden
+    ones. A page shows which model is best where, and whether that is more than chance.
 
     For instance:
 
@@ -48,31 +62,30 @@ def compare(
 
       robustgc compare --points iris.csv --labels truth.csv --sizes 5,10 --models RobustGC,ZhouGC
     """
-    shared.check_usage(asked)
-    options = _options(asked, models, sizes, noise, repeats, seed)
-    with shared.guarded(asked.max_size, quiet):
+    shared.check_data(data)
+    settings = _settings(data, models, sizes, noise, repeats, seed)
+    with guarded(data.max_size, quiet):
         _check_folder(out)
-        found = _compared(asked, options, quiet)
-        for note in found.notes:
-            shared.say(f"note: {note}", quiet)
-        title = f"Models compared on {subject(asked)}"
-        found.write(out, title=title, command=command_line(), excel=excel)
-        for model, reason, many in found.failures:
-            shared.say(f"{model} failed in {many} trials: {reason}", quiet)
-        if all(trial.reason for trial in found.trials):
-            stop(found.sentence())
-        shared.say(f"{found.sentence()} Open {out / 'index.html'}", quiet)
+        comparison = _compared(data, settings, quiet)
+        say_notes(comparison.notes, quiet)
+        title = f"Models compared on {shared.subject(data)}"
+        comparison.write(out, title=title, command=shared.command_line(), excel=excel)
+        for model, reason, count in comparison.failures:
+            say(f"{model} failed in {many(count, 'trial')}: {reason}", quiet)
+        if all(trial.reason for trial in comparison.trials):
+            stop(comparison.sentence())
+        say(f"{comparison.sentence()} Open {out / 'index.html'}", quiet)
         if as_json:
-            shared.machine(found.summary())
+            print_json(comparison.summary())
 
 
-def _options(
-    asked: Question, models: str | None, sizes: str, noise: str, repeats: int, seed: int
+def _settings(
+    data: DataOptions, models: str | None, sizes: str, noise: str, repeats: int, seed: int
 ) -> dict[str, Any]:
-    """Return the options of the comparison, or stop: the user has asked for what cannot be."""
+    """Return the settings of the comparison, or refuse those that cannot be."""
     from robustgc.compare.comparing import check_options
 
-    found: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "models": None if models is None else [m.strip() for m in models.split(",") if m.strip()],
         "sizes": _numbers("--sizes", sizes),
         "noise": _numbers("--noise", noise),
@@ -80,20 +93,17 @@ def _options(
         "seed": seed,
     }
     try:
-        check_options(**found, with_points=asked.points is not None)
+        check_options(**settings, with_points=data.points is not None)
     except ValueError as error:
-        stop(str(error), WRONG_USAGE)
-    return found
+        refuse(str(error))
+    return settings
 
 
 def _numbers(option: str, text: str) -> list[float]:
     try:
         return sorted({float(part) for part in text.split(",") if part.strip()})
     except ValueError:
-        stop(
-            f"{option} {text} is not a list of numbers; give percents such as 1,5,10.",
-            WRONG_USAGE,
-        )
+        refuse(f"{option} {text} is not a list of numbers; give percents such as 1,5,10.")
 
 
 def _check_folder(out: Path) -> None:
@@ -109,32 +119,18 @@ def _check_folder(out: Path) -> None:
         check_target(out)
 
 
-def _compared(asked: Question, options: dict[str, Any], quiet: bool) -> Any:
+def _compared(data: DataOptions, settings: dict[str, Any], quiet: bool) -> Any:
     """Run the trials, under a progress bar where somebody is looking."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
     from robustgc.compare.comparing import compare as run
 
-    inputs, truth = shared.read(asked)
-    if asked.points is not None:
-        inputs |= point_options.model_options(asked)
-    bars = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-            TimeRemainingColumn())  # fmt: skip
-    hidden = quiet or not sys.stderr.isatty()
-    with Progress(*bars, console=Console(stderr=True), disable=hidden) as progress:
+    inputs, truth = shared.read(data)
+    with progress_bar("{task.description}", quiet or not sys.stderr.isatty()) as progress:
         task = progress.add_task("draws of labels", total=None)
         return run(
             **inputs,
             truth=truth,
-            ignore_unknown=asked.ignore_unknown,
-            unlabelled=asked.unlabelled or None,
-            **options,
+            ignore_unknown=data.ignore_unknown,
+            unlabelled=data.unlabelled or None,
+            **settings,
             watch=lambda done, whole: progress.update(task, completed=done, total=whole),
         )

@@ -5,34 +5,33 @@ from typing import Annotated
 
 import typer
 
-from robustgc.cli import options, shared
-from robustgc.cli.shared import GraphQuestion, asking
+from robustgc.cli import shared
+from robustgc.cli.messages import guarded, many, say, say_notes
+from robustgc.cli.options import Excel, GraphOptions, Quiet, grouped
 
 
-@asking(GraphQuestion)
+@grouped
 def convert(
-    asked: GraphQuestion,
+    graph: GraphOptions,
     out: Annotated[
         Path,
         typer.Argument(help="What to write: .csv .tsv .parquet .xlsx .npz .mtx, or a new folder."),
     ],
-    excel: options.Excel = False,
-    quiet: options.Quiet = False,
+    excel: Excel = False,
+    quiet: Quiet = False,
 ) -> None:
     """Convert a graph. A folder is the fastest to read: it is mapped into memory.
 
     A folder keeps the names of the nodes; .npz and .mtx have numbers only, and the names go to a
-    file beside them that ends in .names.csv.
+    file next to them that ends in .names.csv.
     """
-    shared.check_graph(asked)
-    with shared.guarded(asked.max_size, quiet):
+    shared.check_graph(graph)
+    with guarded(graph.max_size, quiet):
         from robustgc.io.graph_writing import check_graph, write_graph
 
         check_graph(out, excel=excel)
-        known = asked.graph()
-        for note in known.notes:
-            shared.say(f"note: {note}", quiet)
-        write_graph(known, out, excel=excel)
-        nodes, edges = len(known.names), known.n_edges
-        count = f"{nodes} node{'s' * (nodes != 1)} and {edges} edge{'s' * (edges != 1)}"
-        shared.say(f"{count} are in {out}.", quiet)
+        named = graph.graph()
+        say_notes(named.notes, quiet)
+        write_graph(named, out, excel=excel)
+        count = f"{many(len(named.names), 'node')} and {many(named.n_edges, 'edge')}"
+        say(f"{count} are in {out}.", quiet)

@@ -3,48 +3,48 @@
 from collections.abc import Iterator
 from typing import Any
 
-from robustgc.cli import options, shared
-from robustgc.cli.shared import GraphQuestion, asking
+from robustgc.cli import shared
+from robustgc.cli.messages import guarded, print_json, say_notes
+from robustgc.cli.options import AsJson, Engine, GraphOptions, grouped
 
 
-@asking(GraphQuestion)
+@grouped
 def info(
-    asked: GraphQuestion,
-    engine: options.Engine = "local",
-    as_json: options.AsJson = False,
+    graph: GraphOptions,
+    engine: Engine = "local",
+    as_json: AsJson = False,
 ) -> None:
     """Show nodes, edges, components, degrees, lambda_1, eigengap, and what a fit will cost.
 
     With --engine mpi: ranks, and for each its machine, rows, entries and memory.
     """
-    shared.check_engine(engine)
+    shared.check_choice("engine", engine, "local", "mpi")
     if engine == "mpi":
-        from robustgc.cli.spread_info import info as spread
+        from robustgc.cli.mpi import info_on_ranks
 
-        with shared.guarded(asked.max_size):
-            spread(asked, as_json)
+        with guarded(graph.max_size):
+            info_on_ranks(graph, as_json)
         return
-    shared.check_graph(asked)
-    with shared.guarded(asked.max_size):
+    shared.check_graph(graph)
+    with guarded(graph.max_size):
         from robustgc.io.writing import print_bytes
 
-        known = asked.graph()
-        found = describe(known)
-        for note in known.notes:
-            shared.say(f"note: {note}")
+        named = graph.graph()
+        facts = describe(named)
+        say_notes(named.notes)
         if as_json:
-            shared.machine(found)
+            print_json(facts)
         else:
-            print_bytes("".join(f"{line}\n" for line in _lines(found)).encode())
+            print_bytes("".join(f"{line}\n" for line in _lines(facts)).encode())
 
 
-def _lines(found: dict[str, Any]) -> Iterator[str]:
-    for name, value in found.items():
+def _lines(facts: dict[str, Any]) -> Iterator[str]:
+    for name, value in facts.items():
         shown = f"{value:.6g}" if isinstance(value, float) else str(value)
         yield f"{name.replace('_', ' '):<28}{shown}"
 
 
-def describe(known: Any) -> dict[str, Any]:
+def describe(named: Any) -> dict[str, Any]:
     """Return what there is to say of a graph; the spectrum is that of the largest component."""
     import numpy as np
 
@@ -55,13 +55,13 @@ def describe(known: Any) -> dict[str, Any]:
     from robustgc.linalg.ladder import SolverOptions
     from robustgc.linalg.lifted import find_modes
 
-    W = separated(check_weights(known.W))
+    W = separated(check_weights(named.W))
     d = np.asarray(W.sum(axis=1)).ravel()
     count, number = components(W)
     sizes = np.bincount(number)
-    found = {
+    facts = {
         "nodes": W.shape[0],
-        "edges": known.n_edges,
+        "edges": named.n_edges,
         "components": int(count),
         "largest_component": int(sizes.max()),
         "isolated_nodes": int((d == 0).sum()),
@@ -69,17 +69,18 @@ def describe(known: Any) -> dict[str, Any]:
         "median_degree": float(np.median(d)),
         "largest_degree": float(d.max()),
     }
-    if faint := known.n_edges - edge_count(W):
-        found["links_too_faint_to_count"] = faint
+    if faint := named.n_edges - edge_count(W):
+        facts["links_too_faint_to_count"] = faint
     nodes = np.flatnonzero(number == sizes.argmax())
     if len(nodes) > 2:
         graph = Graph._trusted(W, None if count == 1 else nodes)
         modes = find_modes(graph, 2, np.zeros((len(nodes), 1)), SolverOptions())
-        found["lambda_1"] = float(modes.values[0])
+        facts["lambda_1"] = float(modes.values[0])
         if len(modes.values) > 1:
-            found["lambda_2"] = float(modes.values[1])
-            found["eigengap"] = float(modes.values[1] - modes.values[0])
-    cost = estimate(known.W)
-    found["memory_of_a_fit"] = f"about {cost.memory / 2**20:.0f} MiB"
-    found["time_of_a_fit"] = f"about {cost.seconds:.1f} s"
-    return found
+            facts["lambda_2"] = float(modes.values[1])
+            facts["eigengap"] = float(modes.values[1] - modes.values[0])
+    cost = estimate(named.W)
+    mebibytes = cost.memory / 2**20
+    facts["memory_of_a_fit"] = f"about {mebibytes:.0f} MiB" if mebibytes >= 1 else "below 1 MiB"
+    facts["time_of_a_fit"] = f"about {cost.seconds:.1f} s"
+    return facts

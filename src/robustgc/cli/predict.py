@@ -5,27 +5,27 @@ from typing import Annotated, Any
 
 import typer
 
-from robustgc.cli import options, point_options, shared, text_tables
+from robustgc.cli import shared
+from robustgc.cli.messages import guarded, many, say, say_notes
+from robustgc.cli.options import Excel, Output, PointColumns, Quiet, TableOptions, grouped
 
 
+@grouped
 def predict(
     points: Annotated[
-        Path, typer.Argument(metavar="NEW_POINTS", help="Points, as --points of classify.")
+        Path,
+        typer.Argument(
+            metavar="NEW_POINTS", help="New points, in a file as for classify --points."
+        ),
     ],
     model: Annotated[
         Path, typer.Option("--model", "-m", help="What `robustgc classify --save` wrote.")
     ],
-    output: options.Output = None,
-    identity: point_options.Identity = None,
-    columns: point_options.Columns = None,
-    sheet: options.Sheet = None,
-    header: text_tables.Header = None,
-    delimiter: text_tables.Delimiter = None,
-    decimal: text_tables.Decimal = None,
-    encoding: text_tables.Encoding = None,
-    max_size: options.MaxSize = None,
-    excel: options.Excel = False,
-    quiet: options.Quiet = False,
+    columns: PointColumns,
+    tables: TableOptions,
+    output: Output = None,
+    excel: Excel = False,
+    quiet: Quiet = False,
 ) -> None:
     """Give a label to new points with a saved model.
 
@@ -34,9 +34,8 @@ def predict(
     are matched to those of the model by name, in any order.
     """
     shared.check_excel(excel, output)
-    tables = text_tables.TextTables(header, delimiter, decimal, encoding)
     shared.check_dialect(tables)
-    with shared.guarded(max_size, quiet):
+    with guarded(tables.max_size, quiet):
         from robustgc.api import load
         from robustgc.io.point_files import read_points
         from robustgc.io.writing import check_table, print_table, write_table
@@ -46,21 +45,21 @@ def predict(
         known = load(model)
         new = read_points(
             points,
-            name=identity,
-            columns=point_options.column_list(columns),
-            sheet=sheet,
+            name=columns.identity,
+            columns=columns.column_list,
+            sheet=tables.sheet,
             model=known.features,
             dialect=tables.dialect(),
         )
-        for note in (*new.notes, *_order_note(known, new)):
-            shared.say(f"note: {note}", quiet)
-        found = known.predicted(new)
+        say_notes((*new.notes, *_order_note(known, new)), quiet)
+        answers = known.predicted(new)
         if output is not None:
-            write_table(output, found, excel=excel)
+            write_table(output, answers, excel=excel)
         else:
-            print_table(found, excel=excel)
-        valid = int(found["valid"].sum())
-        shared.say(f"{valid} of {len(new.X)} points have a label.", quiet)
+            print_table(answers, excel=excel)
+        valid = int(answers["valid"].sum())
+        verb = "has" if valid == 1 else "have"
+        say(f"{valid} of {many(len(new.X), 'point')} {verb} a label.", quiet)
 
 
 def _order_note(known: Any, new: Any) -> list[str]:

@@ -1,310 +1,272 @@
-"""What the commands share: messages, exit codes, options, and reading a question from files.
+"""What the commands that read data share: refusals of usage, reading and fitting, output files."""
 
-Data goes to standard output or to files; everything that is said goes to standard error.
-"""
-
-import functools
-import inspect
-import json
+import itertools
+import os
+import shlex
 import sys
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
-from rich.console import Console
+from robustgc.cli.messages import many, refuse
+from robustgc.cli.options import (
+    PIPE,
+    DataOptions,
+    GraphOptions,
+    LabelOptions,
+    ModelOptions,
+    TextOptions,
+)
 
-from robustgc.cli import options, point_options
-from robustgc.cli.errors import WRONG_USAGE, described, stop
-from robustgc.cli.text_tables import TextTables
-from robustgc.cli.times import Times
+# Usage: what is wrong with the options, before any file is read.
 
 
-@dataclass(frozen=True)
-class GraphQuestion(TextTables):
-    """Which graph the user has named on the command line, and how its file is to be read."""
-
-    edges: options.Edges = None
-    source: options.Source = None
-    target: options.Target = None
-    weight: options.Weight = None
-    symmetrise: options.Symmetrise = None
-    sheet: options.Sheet = None
-    max_size: options.MaxSize = None
-
-    def graph(self) -> Any:
-        """Read the graph."""
-        from robustgc.io.graph_files import read_graph
-
-        assert self.edges is not None
-        return read_graph(
-            self.edges,
-            source=self.source,
-            target=self.target,
-            weight=self.weight,
-            symmetrise=self.symmetrise,
-            sheet=self.sheet,
-            dialect=self.dialect(),
+def check_data(data: DataOptions, model: ModelOptions | None = None) -> None:
+    """Refuse options of a graph or points, of labels and of a model that do not go together."""
+    if (data.edges is None) == (data.points is None):
+        refuse("give either EDGES or --points, one of the two.")
+    if data.labels is None and (data.points is None or data.label_column is None):
+        refuse(
+            "give --labels, a table of nodes and their labels; or --label-column, if the labels "
+            "are a column of --points."
         )
-
-
-@dataclass(frozen=True)
-class Question(GraphQuestion):
-    """A graph, or points, with labels; every field is an option of the commands that ask."""
-
-    labels: options.Labels = None
-    points: point_options.Points = None
-    ignore_unknown: options.IgnoreUnknown = False
-    node_column: options.NodeColumn = None
-    label_column: options.LabelColumn = None
-    unlabelled: options.Unlabelled = None
-    label_sheet: options.LabelSheet = None
-    labels_header: options.LabelsHeader = None
-    identity: point_options.Identity = None
-    columns: point_options.Columns = None
-    affinity: point_options.Affinity = "knn"
-    neighbours: point_options.Neighbours = None
-    metric: point_options.Metric = "euclidean"
-    scaling: point_options.Scaling = None
-
-
-@dataclass(frozen=True)
-class ModelQuestion(Question):
-    """The same, with what the user chooses of the model."""
-
-    eta: options.Eta = None
-    n_modes: options.NModes = None
-
-
-def asking(kind: type[GraphQuestion]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options that a kind of question has, before its own.
-
-    The command is called with the question, then with its own options by name.
-    """
-
-    def decorated(command: Callable[..., None]) -> Callable[..., None]:
-        hints = get_type_hints(kind, include_extras=True)
-        _, *own = inspect.signature(command, eval_str=True).parameters.values()
-        asked = [
-            inspect.Parameter(
-                field.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=field.default,
-                annotation=hints[field.name],
-            )
-            for field in fields(kind)
-        ]
-        own = [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in own]
-
-        @functools.wraps(command)
-        def run(**given: Any) -> None:
-            question = kind(**{option.name: given.pop(option.name) for option in asked})
-            command(question, **given)
-
-        run.__signature__ = inspect.Signature([*asked, *own])  # type: ignore[attr-defined]
-        run.__annotations__ = {option.name: option.annotation for option in [*asked, *own]}
-        return run
-
-    return decorated
-
-
-@dataclass(frozen=True)
-class Answered:
-    """The result, and the seconds that it took so far."""
-
-    result: Any
-    times: Times
-
-
-def answered(asked: Question, quiet: bool) -> Answered:
-    """Read the files and fit."""
-    from robustgc.api import classify
-
-    times = Times()
-    times.lap("starting")
-    options: dict[str, Any] = {"verbose": not quiet and sys.stderr.isatty()}
-    for name in ("eta", "n_modes"):  # only some commands let the user choose them
-        if (value := getattr(asked, name, None)) is not None:
-            options[name] = value
-    inputs, labels = read(asked)
-    if asked.points is not None:
-        options |= point_options.model_options(asked)
-    times.lap("reading")
-    options |= {"ignore_unknown": asked.ignore_unknown, "unlabelled": asked.unlabelled or None}
-    result = classify(**inputs, labels=labels, **options)
-    times.lap("fit")
-    return Answered(result, times)
-
-
-def read(asked: Question) -> tuple[dict[str, Any], Any]:
-    """Read the files: the graph or points by the name of the argument, and the labels."""
-    if asked.points is not None:
-        known: Any = point_options.read_points(asked)
-        inputs, labels = {"points": known}, known.labels
-        others, what = known.columns if known.header else (), f"column of {asked.points}"
-    else:
-        known = asked.graph()
-        named = asked.labels != options.PIPE and asked.labels in known.attributes
-        labels = asked.labels if named else None
-        inputs, others = {"graph": known}, tuple(known.attributes)
-        what = f"node attribute of {asked.edges}"
-    if labels is None:
-        return inputs, _label_file(asked, others, what)
-    _check_no_file(asked, what)
-    return inputs, labels
-
-
-def _check_no_file(asked: Question, what: str) -> None:
-    """Refuse options of a file of labels where these are a column or attribute."""
-    of_file = [asked.node_column, asked.label_column, asked.label_sheet]
-    if asked.labels is not None and any(option is not None for option in of_file):
-        from robustgc.graph.quoting import quoted
-        from robustgc.io.errors import InputError
-
-        raise InputError(
-            f"{quoted(asked.labels)} is a {what}; --node-column, --label-column and --label-sheet "
-            f"are for a file. Leave them out, or name the file as ./{asked.labels}."
+    if [str(data.edges), str(data.points), data.labels].count(PIPE) > 1:
+        refuse("standard input (-) has one table only; name a file for the other one.")
+    of_edges = (*data.edge_columns.values(), data.symmetrise)
+    if data.points is not None and of_edges != (None,) * 4:
+        refuse("--source, --target, --weight and --symmetrise are for EDGES, not for --points.")
+    if data.labels is None and (data.node_column, data.label_sheet) != (None,) * 2:
+        refuse(
+            "--node-column and --label-sheet are for --labels; the column with the names of points "
+            "is --id."
         )
+    if data.points is None and (data.identity, data.columns, data.scaling) != (None,) * 3:
+        refuse("--id, --columns and --scale are for --points, not for EDGES.")
+    check_choice("affinity", data.affinity, "knn", "rbf")
+    check_choice("metric", data.metric, "euclidean", "cosine")
+    if data.scaling is not None:
+        check_choice("scale", data.scaling, "standard", "none")
+    if data.points is None and data.metric != "euclidean":
+        refuse("--metric is for --points, not for EDGES.")
+    if model is not None and model.eta is not None and not 0 < model.eta < 1:
+        refuse(f"--eta {model.eta:g} is not strictly between 0 and 1; choose 0 < eta < 1.")
+    _check_symmetrise(data)
+    check_dialect(data)
 
 
-def _label_file(asked: Question, others: tuple[str, ...], what: str) -> Any:
-    """Read the file of labels; `others` are the columns or attributes that might be meant too."""
-    from robustgc.graph.quoting import listed
-    from robustgc.io.errors import InputError
-    from robustgc.io.label_files import read_labels
-    from robustgc.io.label_inputs import names_file
-
-    text = asked.labels or ""
-    if others and text != options.PIPE and not names_file(text):
-        raise InputError(f"{text} is neither a file nor a {what} (there are {listed(others)}).")
-    return read_labels(
-        Path(text),
-        node=asked.node_column,
-        label=asked.label_column,
-        sheet=asked.label_sheet,
-        dialect=asked.dialect(),
-        header=asked.labels_header,
-    )
+def check_graph(graph: GraphOptions) -> None:
+    """Refuse options without a graph, or with values that are unknown."""
+    if graph.edges is None:
+        refuse("give EDGES, the file of the graph.")
+    _check_symmetrise(graph)
+    check_dialect(graph)
 
 
-def check_usage(asked: Question) -> None:
-    """Refuse options that do not go together."""
-    if (asked.edges is None) == (asked.points is None):
-        stop("give either EDGES or --points, one of the two.", WRONG_USAGE)
-    if asked.labels is None and (asked.points is None or asked.label_column is None):
-        stop(
-            "give --labels, a table of nodes and their labels; or, for --points that have a column "
-            "with the labels, --label-column.",
-            WRONG_USAGE,
-        )
-    if [str(asked.edges), str(asked.points), asked.labels].count(options.PIPE) > 1:
-        stop("standard input (-) has one table; name a file for the other one.", WRONG_USAGE)
-    of_edges = [asked.source, asked.target, asked.weight, asked.symmetrise]
-    if asked.points is not None and any(option is not None for option in of_edges):
-        stop("--source, --target, --weight and --symmetrise are for EDGES.", WRONG_USAGE)
-    of_labels = [asked.node_column, asked.label_sheet]
-    if asked.labels is None and any(option is not None for option in of_labels):
-        stop(
-            "--node-column and --label-sheet are for --labels; the names of points are --id.",
-            WRONG_USAGE,
-        )
-    if reason := point_options.wrong_usage(asked):
-        stop(reason, WRONG_USAGE)
-    eta = getattr(asked, "eta", None)
-    if eta is not None and not 0 < eta < 1:
-        stop(f"--eta {eta:g} is not strictly between 0 and 1.", WRONG_USAGE)
-    check_way(asked.symmetrise)
-    check_dialect(asked)
+def _check_symmetrise(graph: GraphOptions) -> None:
+    if graph.symmetrise is not None:
+        check_choice("symmetrise", graph.symmetrise, "mean", "max", "sum")
 
 
-def check_engine(engine: str) -> None:
-    """Refuse an unknown engine."""
-    if engine not in ("local", "mpi"):
-        stop(f"--engine {engine} is unknown; choose local or mpi.", WRONG_USAGE)
+def check_choice(option: str, value: str, *choices: str) -> None:
+    """Refuse a value that is none of the choices of an option."""
+    if value not in choices:
+        *others, last = choices
+        refuse(f"--{option} {value} is unknown; choose {', '.join(others)} or {last}.")
 
 
 def check_excel(excel: bool, output: Path | None) -> None:
     """Refuse --excel for a file that spreadsheets do not open."""
     if excel and output is not None and output.suffix.lower() in (".parquet", ".pq"):
-        stop(
-            f"--excel is for .csv, .tsv, .xlsx and standard output; {output} has types and needs "
-            "no escapes. Leave out --excel, or name a .csv or .xlsx file.",
-            WRONG_USAGE,
+        refuse(
+            f"--excel is for .csv, .tsv, .xlsx and standard output, not for {output}. Leave out "
+            "--excel, or name a .csv or .xlsx file."
         )
 
 
-def check_graph(asked: GraphQuestion) -> None:
-    """Refuse a question without a graph, or with options that there are not."""
-    if asked.edges is None:
-        stop("give EDGES, the graph.", WRONG_USAGE)
-    check_way(asked.symmetrise)
-    check_dialect(asked)
-
-
-def check_dialect(asked: TextTables) -> None:
-    """Refuse delimiters, decimal marks and encodings that there are not."""
+def check_dialect(tables: TextOptions) -> None:
+    """Refuse delimiters, decimal marks and encodings that do not exist."""
     from robustgc.io.errors import InputError
 
     try:
-        asked.dialect()
+        tables.dialect()
     except InputError as error:
-        stop(str(error), WRONG_USAGE)
+        refuse(str(error))
 
 
-def check_way(symmetrise: str | None) -> None:
-    """Refuse an unknown way to make one weight of two."""
-    if symmetrise not in (None, "mean", "max", "sum"):
-        stop(f"--symmetrise {symmetrise} is unknown; mean, max or sum.", WRONG_USAGE)
+# Reading and fitting.
 
 
-@contextmanager
-def guarded(max_size: str | None = None, quiet: bool = False) -> Iterator[None]:
-    """Turn what goes wrong into one line and an exit code; files may have `max_size` bytes."""
-    try:
-        from robustgc.graph.threads import announced
-        from robustgc.io.limits import allowing
+class Times(dict[str, float]):
+    """Seconds by phase; together they are the time since the process started, without gaps."""
 
-        note = functools.partial(_note, quiet=quiet)
-        with allowing(max_size), announced(note), warnings.catch_warnings():
-            warnings.showwarning = lambda text, *_, **__: say(f"warning: {text}", quiet)
-            yield
-    except (Exception, KeyboardInterrupt) as error:
-        if (told := described(error)) is None:
-            raise
-        stop(*told)
+    # Until here the interpreter was alone and busy, so that the time of its processor is time.
+    _last = time.perf_counter() - time.process_time()
+
+    def lap(self, phase: str) -> None:
+        """Count the time since the last phase ended as one of that name."""
+        now = time.perf_counter()
+        self[phase] = round(now - Times._last, 3)
+        Times._last = now
 
 
-def _note(text: str, quiet: bool) -> None:
-    """Say a note, on the first of several ranks."""
-    from robustgc.graph.resources import rank_by_mpiexec
-
-    say(f"note: {text}", quiet or bool(rank_by_mpiexec()))
-
-
-def say(text: str, quiet: bool = False) -> None:
-    """Tell the user something, beside the data."""
-    if not quiet:
-        Console(stderr=True, highlight=False, soft_wrap=True, markup=False).print(text)
+def in_words(seconds: dict[str, float]) -> str:
+    """Return the sentence of these times."""
+    words = {"judging": "judging labels"}
+    phases = [f"{words.get(phase, phase)} {spent:.1f} s" for phase, spent in seconds.items()]
+    return f"{', '.join(phases).capitalize()}."
 
 
-def machine(summary: dict[str, Any]) -> None:
-    """Print a summary for machines; what is not finite is null."""
-    from robustgc.io.writing import print_bytes
+def fit(
+    data: DataOptions, model: ModelOptions | None = None, quiet: bool = False
+) -> tuple[Any, Times]:
+    """Read the files and fit; return the result, and the seconds that every phase took."""
+    from robustgc.api import classify
 
-    text = json.dumps(_finite(summary), indent=1, ensure_ascii=False) + "\n"
-    # Half a surrogate pair, as in names of files, has no UTF-8; JSON has this escape for it.
-    print_bytes(text.encode("utf-8", errors="backslashreplace"))
+    times = Times()
+    times.lap("starting")
+    chosen: dict[str, Any] = {} if model is None else {"eta": model.eta, "n_modes": model.n_modes}
+    inputs, labels = read(data)
+    times.lap("reading")
+    result = classify(
+        **inputs,
+        labels=labels,
+        ignore_unknown=data.ignore_unknown,
+        unlabelled=data.unlabelled or None,
+        verbose=not quiet and sys.stderr.isatty(),
+        **{name: value for name, value in chosen.items() if value is not None},
+    )
+    times.lap("fit")
+    return result, times
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float) and not abs(value) < float("inf"):
-        return None
-    return value
+def read(data: DataOptions) -> tuple[dict[str, Any], Any]:
+    """Read the files: the graph or points, as arguments of `classify` and `compare`, and labels."""
+    if data.points is not None:
+        points = data.point_table()
+        inputs, labels = {"points": points, **data.affinity_options()}, points.labels
+        others, what = points.columns if points.header else (), f"column of {data.points}"
+    else:
+        graph = data.graph()
+        named = data.labels != PIPE and data.labels in graph.attributes
+        inputs, labels = {"graph": graph}, data.labels if named else None
+        others, what = tuple(graph.attributes), f"node attribute of {data.edges}"
+    if labels is None:
+        _check_label_file(data.labels or "", others, what)
+        return inputs, data.label_table()
+    _check_no_label_file(data, what)
+    return inputs, labels
+
+
+def _check_no_label_file(options: LabelOptions, what: str) -> None:
+    """Refuse options of a file of labels where these are a column or attribute."""
+    of_file = (options.node_column, options.label_column, options.label_sheet)
+    if options.labels is not None and of_file != (None,) * 3:
+        from robustgc.graph.quoting import quoted
+        from robustgc.io.errors import InputError
+
+        raise InputError(
+            f"{quoted(options.labels)} is a {what}; --node-column, --label-column and "
+            "--label-sheet are for a file. Leave them out, or name the file as "
+            f"./{options.labels}."
+        )
+
+
+def _check_label_file(labels: str, others: tuple[str, ...], what: str) -> None:
+    """Refuse what may be neither a file nor one of the other columns or attributes."""
+    from robustgc.graph.quoting import listed
+    from robustgc.io.errors import InputError
+    from robustgc.io.label_inputs import names_file
+
+    if others and labels != PIPE and not names_file(labels):
+        raise InputError(f"{labels} is neither a file nor a {what} (there are {listed(others)}).")
+
+
+# Outputs: refused before the work if they cannot be written after it.
+
+
+def inputs(data: DataOptions) -> list[Path | None]:
+    """Return the files that are read."""
+    return [data.edges, data.points, None if data.labels is None else Path(data.labels)]
+
+
+def check_apart(files: list[Path | None], outputs: list[Path | None]) -> None:
+    """Refuse to write what is read."""
+    read = {os.path.realpath(path) for path in files if path is not None}
+    for path in outputs:
+        if path is not None and os.path.realpath(path) in read:
+            raise ValueError(f"{path} is an input, so it is not overwritten. Choose another name.")
+
+
+def check_places(*outputs: Path | None) -> None:
+    """Refuse two outputs in one place: the later one would replace the other."""
+    for path, other in itertools.combinations([path for path in outputs if path is not None], 2):
+        one, two = Path(os.path.realpath(path)), Path(os.path.realpath(other))
+        if one.is_relative_to(two) or two.is_relative_to(one):
+            raise ValueError(
+                f"{path} and {other} are the same place, or one lies in the other; every output "
+                "needs a place of its own. Choose another name."
+            )
+
+
+def check_targets(
+    output: Path | None, report: Path | None = None, save: Path | None = None
+) -> None:
+    """Refuse a table, a page or a model that could not be written."""
+    from robustgc.io.opening import check_target
+    from robustgc.io.writing import check_table
+    from robustgc.storage.files import place
+
+    check_places(output, report, save)
+    if output is not None:
+        check_table(output)
+    if report is not None:
+        check_target(report)
+    if save is not None and not place(save).parent.is_dir():
+        raise ValueError(
+            f"{save} cannot be written: there is no folder {save.parent}. Make it first."
+        )
+    if save is not None and not os.access(place(save).parent, os.W_OK):
+        raise ValueError(
+            f"{save} cannot be written: no permission in {save.parent}. Choose another folder."
+        )
+
+
+def write_together(*outputs: tuple[Path | None, Callable[[Path], object]]) -> None:
+    """Write all outputs that the user has named, or none: they belong together."""
+    from robustgc.graph.atomic import together
+
+    named = [(path, write) for path, write in outputs if path is not None]
+    with together(path for path, _ in named):
+        for path, write in named:
+            write(path)
+
+
+def subject(data: DataOptions) -> str:
+    """Return what the graph, or the points, are called in titles."""
+    from robustgc.io.sources import STANDARD_INPUT
+
+    path = data.edges or data.points or Path()
+    return STANDARD_INPUT if str(path) == PIPE else path.name
+
+
+def command_line() -> str:
+    """Return the command that runs, as one would type it."""
+    return shlex.join(["robustgc", *sys.argv[1:]])
+
+
+def in_a_sentence(summary: dict[str, Any]) -> str:
+    """Say in words what a fit, on this machine or on ranks, has found."""
+    more = summary["answered"] - summary["labels"]
+    text = (
+        f"{many(summary['nodes'], 'node')}, {many(summary['labels'], 'label')} of "
+        f"{len(summary['classes'])} classes: {many(more, 'more node')} "
+        f"{'has' if more == 1 else 'have'} a class now"
+    )
+    if without := summary["unlabelled"]:
+        text += f", {without} {'has' if without == 1 else 'have'} none (see the column reason)"
+    text += f". About {summary['noise_rate']:.0%} of the labels look wrong"
+    if suspicious := summary["suspicious"]:
+        text += f": the {'' if suspicious == 1 else f'{suspicious} '}most suspicious"
+        text += " one" * (suspicious == 1)
+    return f"{text}. {in_words(summary['seconds'])}"

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import date
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +11,18 @@ import numpy as np
 
 from robustgc.affinity import kinds as affinities
 from robustgc.affinity.features import check_metric, unit_rows
-from robustgc.compare.own import (
+from robustgc.compare.page import FILES, render, summary
+from robustgc.compare.trials import (
     MODELS,
     SPREADING,
     Cell,
     Problem,
     Trial,
-    cells,
-    counts,
-    drawn,
-    trial,
+    draw_labels,
+    label_counts,
+    run_trial,
+    summarise,
 )
-from robustgc.compare.page import FILES, Sheet, render, summary
 from robustgc.estimators.point_fits import points_of, standardisation
 from robustgc.graph.atomic import together
 from robustgc.graph.quoting import quoted
@@ -34,7 +34,6 @@ from robustgc.io.objects import named_graph
 from robustgc.io.opening import InputError, replacing
 from robustgc.io.point_columns import NamedPoints
 from robustgc.io.writing import write_table
-from robustgc.report.gather import installed
 from robustgc.transduction.labels import encode
 
 SIZES, NOISE = (1, 2, 5, 10, 20), (0, 20, 40)  # percent
@@ -43,66 +42,40 @@ REPEATS, SEED = 10, 7
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` found.
-
-    Attributes
-    ----------
-    trials : tuple of Trial
-    cells : tuple of Cell
-    n_nodes, n_counted : int
-        All nodes, and those with a true label.
-    classes : tuple of str
-    repeats, seed : int
-    notes : tuple of str
-        What was noticed while reading, and label sizes that were left out.
-    """
+    """The outcome of `compare`."""
 
     trials: tuple[Trial, ...]
     cells: tuple[Cell, ...]
     n_nodes: int
-    n_counted: int
+    n_counted: int  # nodes with a true label
     classes: tuple[str, ...]
     repeats: int
     seed: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # on what was read, and on label sizes that were left out
 
     @property
     def failures(self) -> tuple[tuple[str, str, int], ...]:
         """Model, reason and number of the trials that failed."""
-        found = Counter((t.model, t.reason) for t in self.trials if t.reason)
-        return tuple((model, reason, many) for (model, reason), many in found.items())
+        counts = Counter((t.model, t.reason) for t in self.trials if t.reason)
+        return tuple((model, reason, count) for (model, reason), count in counts.items())
 
     def sentence(self) -> str:
         """Say who is best."""
         return summary(self.cells)
 
     def summary(self) -> dict[str, Any]:
-        """Return what was found, for machines."""
-        rest = {"trials", "cells", "failures"}
-        found = {name: value for name, value in vars(self).items() if name not in rest}
+        """Return the outcome for machines."""
+        names = ("model", "reason", "trials")
+        facts = ("n_nodes", "n_counted", "classes", "repeats", "seed", "notes")
         return {
-            **found,
+            **{name: getattr(self, name) for name in facts},
             "summary": self.sentence(),
-            "failures": [
-                dict(zip(("model", "reason", "trials"), f, strict=True)) for f in self.failures
-            ],
+            "failures": [dict(zip(names, failure, strict=True)) for failure in self.failures],
             "cells": [asdict(cell) for cell in self.cells],
         }
 
-    def sheet(self, title: str, command: str | None = None) -> Sheet:
-        """Return what the page says."""
-        return Sheet(
-            title, self.n_nodes, self.n_counted, self.classes, self.repeats, self.seed,
-            self.cells, self.failures, self.notes, command, installed(), date.today().isoformat(),
-        )  # fmt: skip
-
     def write(
-        self,
-        folder: str | Path,
-        *,
-        title: str = "Models compared",
-        command: str | None = None,
-        excel: bool = False,
+        self, folder: str | Path, *, title: str, command: str | None = None, excel: bool = False
     ) -> None:
         """Write trials.csv, summary.csv and index.html, all or none; other files there stay."""
         trials, means, page = paths = [Path(folder) / name for name in FILES]
@@ -111,12 +84,12 @@ class Comparison:
             write_table(trials, _columns(self.trials), excel=excel)
             write_table(means, _columns(self.cells), excel=excel)
             with replacing(page) as file:
-                file.write(render(self.sheet(title, command)).encode("utf-8"))
+                file.write(render(self, title, command).encode("utf-8"))
 
 
 def _columns(rows: Sequence[Any]) -> dict[str, list[Any]]:
-    found = [asdict(row) for row in rows]
-    return {name: [row[name] for row in found] for name in found[0]}
+    records = [asdict(row) for row in rows]
+    return {name: [record[name] for record in records] for name in records[0]}
 
 
 def compare(
@@ -164,15 +137,15 @@ def compare(
     repeats, seed : int
         All models see the same labels; the same seed draws the same again.
     watch : callable, default=None
-        Told how many trials are done, and how many there are.
+        Called with how many draws of labels are done, and how many there are.
 
     Examples
     --------
     >>> import numpy as np
     >>> from robustgc.compare.comparing import compare
     >>> W = np.kron(np.eye(2), np.ones((8, 8))) + 0.1
-    >>> found = compare(W, ["a"] * 8 + ["b"] * 8, models=["ZhouGC"], noise=[0], repeats=2)
-    >>> [(cell.labels, cell.accuracy_mean) for cell in found.cells]
+    >>> outcome = compare(W, ["a"] * 8 + ["b"] * 8, models=["ZhouGC"], noise=[0], repeats=2)
+    >>> [(cell.labels, cell.accuracy_mean) for cell in outcome.cells]
     [(4, 1.0)]
     """
     chosen = check_options(models, sizes, noise, repeats, seed, with_points=points is not None)
@@ -182,19 +155,17 @@ def compare(
         known, more = _measured(known, affinity, metric, scaling)
         notes = (*notes, *more)
     problem = _problem(known, labels.codes, affinity, n_neighbors)
-    counted, left_out = counts(labels.codes, sizes)
+    n_labels, left_out = label_counts(labels.codes, sizes)
     noise = list(dict.fromkeys(noise))
     trials: list[Trial] = []
-    whole = len(counted) * len(noise) * repeats
-    for k in range(whole):
-        place, repeat = divmod(k, repeats)
-        n_labels, wrong = counted[place // len(noise)], noise[place % len(noise)]
-        y = drawn(labels.codes, n_labels, wrong, repeat, seed)
-        trials += [trial(problem, model, y, (n_labels, wrong, repeat)) for model in chosen]
+    keys = list(product(n_labels, noise, range(repeats)))
+    for done, key in enumerate(keys, 1):
+        y = draw_labels(labels.codes, *key, seed)
+        trials += [run_trial(problem, model, y, key) for model in chosen]
         if watch is not None:
-            watch(k + 1, whole)
+            watch(done, len(keys))
     return Comparison(
-        tuple(trials), tuple(cells(trials, len(y))), len(y), int((labels.codes >= 0).sum()),
+        tuple(trials), tuple(summarise(trials, len(y))), len(y), int((labels.codes >= 0).sum()),
         tuple(map(str, labels.classes.tolist())), repeats, seed, (*notes, *left_out),
     )  # fmt: skip
 
@@ -215,7 +186,7 @@ def check_options(
         if name not in MODELS:
             raise ValueError(f"Model {quoted(name)} is unknown; choose from {', '.join(usual)}.")
         if name not in usual:
-            raise ValueError(f"{name} needs points, and there is a graph; leave it out.")
+            raise ValueError(f"{name} needs points, but this is a graph; leave it out.")
     for size in sizes:
         if not 0 < size < 100:
             raise ValueError(f"A label size of {size:g} % is not allowed; 0 < size < 100.")
@@ -224,9 +195,11 @@ def check_options(
             raise ValueError(f"A noise of {wrong:g} % is not allowed; 0 <= noise < 100.")
     for what, values in (("model", chosen), ("label size", sizes), ("noise", noise)):
         if not len(values):
-            raise ValueError(f"There is no {what}; name at least one.")
+            raise ValueError(f"No {what} is named; name at least one.")
     if repeats < 1 or seed < 0:
-        raise ValueError(f"{repeats} repeats, seed {seed}: at least 1 repeat, a seed from 0 on.")
+        raise ValueError(
+            f"repeats={repeats} with seed={seed} is not allowed; repeats >= 1, seed >= 0."
+        )
     return chosen
 
 
@@ -239,15 +212,15 @@ def _read(
     if truth is None:
         raise InputError("Pass truth: a mapping from node to label, or the path of a table.")
     if points is not None:
-        found = points_of(points, truth)
-        nodes = NamedGraph(np.zeros((0, 0)), found.names)
-        given = truth if found.labels is None else found.labels
-        y, notes = labels_of(given, nodes, ignore, unlabelled=unlabelled)
-        return found, (*found.notes, *notes), y
+        known = points_of(points, truth)
+        nodes = NamedGraph(np.zeros((0, 0)), known.names)
+        labels = truth if known.labels is None else known.labels
+        y, notes = labels_of(labels, nodes, ignore, unlabelled=unlabelled)
+        return known, (*known.notes, *notes), y
     path = isinstance(graph, str | Path)
-    known = read_graph(Path(graph)) if path else named_graph(graph)
-    y, notes = labels_of(truth, known, ignore, unlabelled=unlabelled)
-    return known, (*known.notes, *notes), y
+    named = read_graph(Path(graph)) if path else named_graph(graph)
+    y, notes = labels_of(truth, named, ignore, unlabelled=unlabelled)
+    return named, (*named.notes, *notes), y
 
 
 def _measured(
@@ -264,12 +237,12 @@ def _problem(known: Any, codes: Any, affinity: str, n_neighbors: int | None) -> 
     if isinstance(known, NamedGraph):
         check_weights(known.W)  # once, in place of a failure in every trial
         return Problem(known.W, {"affinity": "precomputed"}, codes)
-    made: Any = affinities.make(
+    kind: Any = affinities.make(
         known.X, affinity, sigma=None, scale=2.0, self_loops=True, n_neighbors=n_neighbors
     )
     if affinity == "knn":  # found once, for all models and trials
         # There a point is one of its own neighbours.
-        theirs = {"kernel": "knn", "n_neighbors": min(made.n_neighbors + 1, len(codes))}
-        return Problem(made.weights(), {"affinity": "precomputed"}, codes, known.X, theirs)
-    theirs = {"kernel": "rbf", "gamma": 1 / (made.scale * made.sigma**2)}
+        theirs = {"kernel": "knn", "n_neighbors": min(kind.n_neighbors + 1, len(codes))}
+        return Problem(kind.weights(), {"affinity": "precomputed"}, codes, known.X, theirs)
+    theirs = {"kernel": "rbf", "gamma": 1 / (kind.scale * kind.sigma**2)}
     return Problem(known.X, {"affinity": affinity}, codes, known.X, theirs)

@@ -1,70 +1,57 @@
 """The page of a comparison: who is best where, tables and charts, in one HTML file."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from datetime import date
+from typing import TYPE_CHECKING
 
-from robustgc.compare.own import Cell
+from robustgc.compare.trials import Cell
 from robustgc.paper.stats import FEWEST
 from robustgc.report.charts import plot, steps
 from robustgc.report.findings import Findings
+from robustgc.report.gather import installed
 from robustgc.report.tables import reproduce
 from robustgc.report.text import N_COLOURS, asset, count, document, fixed, known, name, safe, whole
 
+if TYPE_CHECKING:
+    from robustgc.compare.comparing import Comparison
+
 FILES = ("trials.csv", "summary.csv", "index.html")
 WORDS = {
-    "RobustGC": "nothing to tune: candidates weighed by the labels they do not see",
+    "RobustGC": "nothing to tune: candidates weighed by how well they predict labels left out",
     "PF-RobustGC": "the paper's parameter-free model, eta = 0.9 and one mode",
     "ZhouGC": "Zhou et al., gamma = 1",
     "BelkinGC": "Belkin and Niyogi, eigenvectors chosen by leave-one-out",
-    "HarmonicGC": "Zhu, Ghahramani and Lafferty: every node the mean of its neighbours",
+    "HarmonicGC": "Zhu, Ghahramani and Lafferty: every node is the mean of its neighbours",
     "PoissonGC": "Calder et al.: labels as sources and sinks",
-    "LabelSpreading": "scikit-learn's, on the same neighbours or width",
+    "LabelSpreading": "that of scikit-learn, with the same neighbours or kernel width",
 }
 _DASHES = ("", "6 3", "2 3", "9 3 2 3", "1 2", "12 4", "6 2 1 2 1 2")  # told apart without colour
 
 
-@dataclass(frozen=True)
-class Sheet:
-    """Everything the page says."""
-
-    title: str
-    n_nodes: int
-    n_counted: int
-    classes: Sequence[str]
-    repeats: int
-    seed: int
-    cells: Sequence[Cell]
-    failures: Sequence[tuple[str, str, int]] = ()
-    notes: Sequence[str] = ()
-    command: str | None = None
-    versions: Mapping[str, Any] = field(default_factory=dict)
-    date: str | None = None
-
-
-def render(sheet: Sheet) -> str:
+def render(outcome: "Comparison", title: str, command: str | None = None) -> str:
     """Return the page as HTML: one file, readable without network.
 
     Examples
     --------
-    >>> from robustgc.compare.own import Cell
-    >>> from robustgc.compare.page import Sheet, render
+    >>> from robustgc.compare.comparing import Comparison
+    >>> from robustgc.compare.page import render
+    >>> from robustgc.compare.trials import Cell
     >>> cell = Cell("ZhouGC", 4, 10.0, 0, 0.9, 0.01, 1, 10, 0.1)
-    >>> "90.0 ± 1.0" in render(Sheet("Mine", 40, 40, ("a", "b"), 10, 7, [cell]))
+    >>> "90.0 ± 1.0" in render(Comparison((), (cell,), 40, 40, ("a", "b"), 10, 7), "Mine")
     True
     """
-    noises = sorted({cell.noise_percent for cell in sheet.cells})
-    sections = "\n".join(f"<section>{_level(sheet, noise)}</section>" for noise in noises)
+    noises = sorted({cell.noise_percent for cell in outcome.cells})
+    sections = "\n".join(f"<section>{_noise_section(outcome, noise)}</section>" for noise in noises)
     again = Findings(
-        sheet.title, sheet.n_nodes, sheet.classes, (), command=sheet.command,
-        versions=sheet.versions, seeds={"labels and noise": sheet.seed}, date=sheet.date,
+        title, outcome.n_nodes, outcome.classes, (), command=command, versions=installed(),
+        seeds={"labels and noise": outcome.seed}, date=date.today().isoformat(),
     )  # fmt: skip
     body = (
-        f"{_how(sheet)}\n{sections}\n<section>{_models(sheet)}</section>\n{_failures(sheet)}"
-        f"<section>{reproduce(again)}</section>"
+        f"{_how(outcome)}\n{sections}\n<section>{_models(outcome)}</section>\n"
+        f"{_failures(outcome)}<section>{reproduce(again)}</section>"
     )
-    lead = safe(summary(sheet.cells), 1000)
-    return document(sheet.title, lead, body, style=asset("compare.css"))
+    lead = safe(summary(outcome.cells), 1000)
+    return document(title, lead, body, style=asset("compare.css"))
 
 
 def summary(cells: Sequence[Cell]) -> str:
@@ -82,11 +69,11 @@ def summary(cells: Sequence[Cell]) -> str:
     first, *others = order
     where = count(len(settings), "setting")
     text = f"{first} has the best mean accuracy in {len(wins[first])} of {where}"
-    text += f" (significantly, by Wilcoxon's test at 5 %, in {sum(wins[first]) or 'none'})"
+    text += f" (significant in {sum(wins[first]) or 'none'}, by Wilcoxon's test at 5 %)"
     for model in others:
-        text += f", {model} in {len(wins[model])} ({sum(wins[model]) or 'none'})"
+        text += f", {model} in {len(wins[model])} (significant in {sum(wins[model]) or 'none'})"
     equal = sum(map(len, wins.values())) > len(settings)
-    return text + ("; where some are equal, all of them count." if equal else ".")
+    return text + ("; where models are equal, each of them counts." if equal else ".")
 
 
 def _best(group: Sequence[Cell]) -> list[Cell]:
@@ -101,26 +88,26 @@ def _alone(group: Sequence[Cell]) -> bool:
     return len(ranked) > 1 and ranked.count(1) == 1 and best[0].rank == 1
 
 
-def _how(sheet: Sheet) -> str:
-    text = f"{count(sheet.n_nodes, 'node')} of {count(len(sheet.classes), 'class', 'classes')}"
-    if sheet.n_counted < sheet.n_nodes:
-        text += f", {whole(sheet.n_counted)} of them with a true label"
+def _how(outcome: "Comparison") -> str:
+    text = f"{count(outcome.n_nodes, 'node')} of {count(len(outcome.classes), 'class', 'classes')}"
+    if outcome.n_counted < outcome.n_nodes:
+        text += f", {whole(outcome.n_counted)} of them with a true label"
     text += (
-        f"; {count(sheet.repeats, 'draw')} of labels for every size and noise, the same for all "
-        "models. Accuracy is on the nodes without a label; a node without an answer counts as "
-        "wrong. Every test stands alone: there is no correction for their number."
+        f"; for every label size and noise, {count(outcome.repeats, 'draw')} of labels, the same "
+        "for all models. Accuracy is measured on the nodes whose label is hidden; a node without "
+        "an answer counts as wrong. The tests are not corrected for their number."
     )
-    if sheet.repeats < FEWEST:
-        text += f" Below {FEWEST} draws the test cannot separate anything."
-    notes = "".join(f"<p class=soft>Note: {safe(note, 500)}.</p>" for note in sheet.notes)
+    if outcome.repeats < FEWEST:
+        text += f" With fewer than {FEWEST} draws the test cannot tell any two models apart."
+    notes = "".join(f"<p class=soft>Note: {safe(note, 500)}.</p>" for note in outcome.notes)
     return f"<p>{text}</p>{notes}"
 
 
-def _level(sheet: Sheet, noise: float) -> str:
+def _noise_section(outcome: "Comparison", noise: float) -> str:
     """Return the section of one noise: sentence, chart, table."""
-    here = [cell for cell in sheet.cells if cell.noise_percent == noise]
+    here = [cell for cell in outcome.cells if cell.noise_percent == noise]
     title = f"{noise:g} % of the labels wrong" if noise else "All labels right"
-    return f"<h2>{title}</h2><p>{_sentence(here)}</p>{_chart(sheet, here, title)}{_table(here)}"
+    return f"<h2>{title}</h2><p>{_sentence(here)}</p>{_chart(outcome, here, title)}{_table(here)}"
 
 
 def _sizes(cells: Sequence[Cell]) -> dict[int, float]:
@@ -131,22 +118,22 @@ def _sentence(here: Sequence[Cell]) -> str:
     parts = []
     for labels in _sizes(here):
         group = [cell for cell in here if cell.labels == labels]
-        names = " and ".join(name(cell.model) for cell in _best(group)) or "nobody"
+        names = " and ".join(name(cell.model) for cell in _best(group)) or "no model"
         sure = " (significant)" if _alone(group) else ""
-        parts.append(f"with {count(labels, 'label')} {names}{sure}")
-    return f"Best {'; '.join(parts)}."
+        parts.append(f"with {count(labels, 'label')}, {names}{sure}")
+    return f"Best mean accuracy: {'; '.join(parts)}."
 
 
-def _chart(sheet: Sheet, here: Sequence[Cell], title: str) -> str:
+def _chart(outcome: "Comparison", here: Sequence[Cell], title: str) -> str:
     """Draw accuracy against label size; all noises on one scale, so that charts compare."""
-    means = [cell.accuracy_mean for cell in sheet.cells if known(cell.accuracy_mean)]
+    means = [cell.accuracy_mean for cell in outcome.cells if known(cell.accuracy_mean)]
     if not means:
         return ""
     low, high = max(min(means) - 0.04, 0.0), min(max(means) + 0.04, 1.02)
     sizes = _sizes(here)
     at = {labels: 100 * (k + 0.5) / len(sizes) for k, labels in enumerate(sizes)}
     inside = items = ""
-    for k, model in enumerate(dict.fromkeys(cell.model for cell in sheet.cells)):
+    for k, model in enumerate(dict.fromkeys(cell.model for cell in outcome.cells)):
         spots = [
             f"{at[cell.labels]:.2f} {100 - 100 * (cell.accuracy_mean - low) / (high - low):.2f}"
             for cell in here
@@ -185,15 +172,16 @@ def _table(here: Sequence[Cell]) -> str:
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Accuracy"><table class="cells">'
         "<caption><span>Accuracy in %, mean ± standard error; best mean in bold. In brackets the "
-        "rank: neighbours that Wilcoxon's test at 5 % does not separate share one.</span></caption>"
+        "rank, which neighbours share if Wilcoxon's test at 5 % does not tell them apart."
+        "</span></caption>"
         f'<thead><tr><th scope="col">model</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
         "</div>"
     )
 
 
-def _models(sheet: Sheet) -> str:
+def _models(outcome: "Comparison") -> str:
     seconds: dict[str, list[float]] = {}
-    for cell in sheet.cells:
+    for cell in outcome.cells:
         seconds.setdefault(cell.model, []).append(cell.seconds_mean)
     rows = "".join(
         f'<tr><th scope="row">{name(model)}</th><td>{safe(WORDS.get(model, ""))}</td>'
@@ -203,16 +191,16 @@ def _models(sheet: Sheet) -> str:
     return (
         '<h2>The models</h2><div class="scroll" tabindex="0" role="region" aria-label="Models">'
         '<table class="cells"><thead><tr><th scope="col">model</th><th scope="col">what it is</th>'
-        '<th scope="col" class="number">a fit takes</th></tr></thead>'
+        '<th scope="col" class="number">time of a fit</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
 
 
-def _failures(sheet: Sheet) -> str:
-    if not sheet.failures:
+def _failures(outcome: "Comparison") -> str:
+    if not outcome.failures:
         return ""
     items = "".join(
         f"<li>{name(model)}, {count(many, 'trial')}: {safe(reason, 500)}</li>"
-        for model, reason, many in sheet.failures
+        for model, reason, many in outcome.failures
     )
     return f"<section><h2>Trials that failed</h2><ul>{items}</ul></section>\n"

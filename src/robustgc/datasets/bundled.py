@@ -32,16 +32,8 @@ def load_polbooks() -> Dataset:
 
     The neutral books of the full network are removed, as in the paper.
     """
-    rows, weights = _read("polbooks")
-    classes = {"c": "conservative", "l": "liberal"}
-    return Dataset(
-        name="polbooks",
-        weights=weights,
-        labels=np.array([classes[row["label"]] for row in rows]),
-        names=np.array([row["title"] for row in rows]),
-        citation="V. Krebs, Political books network, orgnet.com; labels by M. E. J. Newman.",
-        licence="Free to use with the citation.",
-    )
+    citation = "V. Krebs, Political books network, orgnet.com; labels by M. E. J. Newman."
+    return _politics("polbooks", "title", {"c": "conservative", "l": "liberal"}, citation)
 
 
 def load_polblogs() -> Dataset:
@@ -49,15 +41,22 @@ def load_polblogs() -> Dataset:
 
     Largest component, symmetrised. The authors warn that the labels are error-prone themselves.
     """
-    rows, weights = _read("polblogs")
-    classes = {"0": "liberal", "1": "conservative"}
+    citation = (
+        "L. A. Adamic and N. Glance, The political blogosphere and the 2004 US election: "
+        "divided they blog, Proc. 3rd Int. Workshop on Link Discovery (2005) 36-43."
+    )
+    return _politics("polblogs", "blog", {"0": "liberal", "1": "conservative"}, citation)
+
+
+def _politics(name: str, column: str, classes: dict[str, str], citation: str) -> Dataset:
+    """Load a graph of political texts, whose names are in a column."""
+    rows, weights = _read(name)
     return Dataset(
-        name="polblogs",
+        name=name,
         weights=weights,
         labels=np.array([classes[row["label"]] for row in rows]),
-        names=np.array([row["blog"] for row in rows]),
-        citation="L. A. Adamic and N. Glance, The political blogosphere and the 2004 US election: "
-        "divided they blog, Proc. 3rd Int. Workshop on Link Discovery (2005) 36-43.",
+        names=np.array([row[column] for row in rows]),
+        citation=citation,
         licence="Free to use with the citation.",
     )
 

@@ -29,7 +29,7 @@ def fetch_usps() -> Dataset:
     DataNotFoundError
         The file is nowhere and OpenML does not answer.
     """
-    path = next((path for path in _places() if path.is_file()), None) or _fetched()
+    path = next((path for path in _places() if path.is_file()), None) or _fetch()
     try:
         with np.load(path, allow_pickle=False) as data:
             pixels, digits, train = data["X_milli"] / 1000.0, data["y"], data["is_train"]
@@ -52,8 +52,8 @@ def fetch_usps() -> Dataset:
 
 def _places() -> list[Path]:
     home = os.environ.get("ROBUSTGC_DATA")
-    given = [Path(home) / FILE, Path(home) / "usps" / FILE] if home else []
-    return [*given, _cache()]
+    named = [Path(home) / FILE, Path(home) / "usps" / FILE] if home else []
+    return [*named, _cache()]
 
 
 def _cache() -> Path:
@@ -61,33 +61,27 @@ def _cache() -> Path:
     return base / "robustgc" / FILE
 
 
-def _fetched() -> Path:
+def _fetch() -> Path:
     """Fetch USPS from OpenML (7291 training images first, classes 1 to 10), keep 4 and 9."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of retries and caches: the error below says it
-            raw = fetch_openml(
-                "USPS",
-                version=2,
-                as_frame=False,
-                parser="liac-arff",
-                data_home=get_data_home(),
-                n_retries=1,
-            )
+            raw = fetch_openml("USPS", version=2, as_frame=False, parser="liac-arff",
+                               data_home=get_data_home(), n_retries=1)  # fmt: skip
     except (OSError, OpenMLError) as error:
         raise DataNotFoundError(
             f"The USPS digits are not on this machine, and OpenML did not answer ({error}). Put "
             f"the file {FILE} into the folder that $ROBUSTGC_DATA names, or at {_cache()}."
         ) from error
     digits = raw.target.astype(float).astype(int) - 1
-    kept = np.isin(digits, (4, 9))
+    four_or_nine = np.isin(digits, (4, 9))
     path = _cache()
     path.parent.mkdir(parents=True, exist_ok=True)
     with new_file(path) as file:
         np.savez_compressed(
             file,
-            X_milli=np.round(raw.data[kept] * 1000).astype(np.int16),
-            y=digits[kept],
-            is_train=(np.arange(len(digits)) < 7291)[kept],
+            X_milli=np.round(raw.data[four_or_nine] * 1000).astype(np.int16),
+            y=digits[four_or_nine],
+            is_train=(np.arange(len(digits)) < 7291)[four_or_nine],
         )
     return path

@@ -5,46 +5,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from robustgc.paper.records import Record, read_csv, write_csv
+from robustgc.paper.records import Record, Rows, read_csv, write_csv
 
-Rows: TypeAlias = list[dict[str, str]]
 Tables: TypeAlias = dict[str, Rows]
 Verdict: TypeAlias = tuple[bool, str]
+Check: TypeAlias = Callable[[Tables], Verdict]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper and how it is checked.
-
-    Attributes
-    ----------
-    section : str
-    sentence : str
-        What the paper says.
-    test : str
-        What is asked of our numbers.
-    needs : tuple of str
-        The result files it reads.
-    check : callable
-        Returns whether it holds, and the numbers.
-    """
+    """A sentence of the paper and how it is checked."""
 
     section: str
     sentence: str
-    test: str
-    needs: tuple[str, ...]
-    check: Callable[[Tables], Verdict]
+    test: str  # what our numbers must show
+    needs: tuple[str, ...]  # result files
+    check: Check  # returns whether it holds, and the numbers
 
 
 CLAIMS: list[Claim] = []
 
 
-def claim(section: str, sentence: str, test: str, *needs: str) -> Callable[
-    [Callable[[Tables], Verdict]], Callable[[Tables], Verdict]
-]:  # fmt: skip
+def claim(section: str, sentence: str, test: str, *needs: str) -> Callable[[Check], Check]:
     """Enter a check into the list of claims."""
 
-    def enter(check: Callable[[Tables], Verdict]) -> Callable[[Tables], Verdict]:
+    def enter(check: Check) -> Check:
         CLAIMS.append(Claim(section, sentence, test, needs, check))
         return check
 
@@ -82,6 +67,6 @@ def mean(values: list[float]) -> float:
     return sum(values) / len(values)
 
 
-def select(rows: Rows, column: str, **where: object) -> list[float]:
-    """Return a column of the rows that match."""
-    return [float(r[column]) for r in rows if all(r[k] == str(v) for k, v in where.items())]
+def listed(means: dict[str, float]) -> str:
+    """Return the mean of every model in words."""
+    return ", ".join(f"{name} {value:.1f}" for name, value in means.items())

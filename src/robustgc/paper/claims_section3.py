@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from robustgc.paper.chain import EXAMPLES, FLIPPED
-from robustgc.paper.claims import Tables, Verdict, claim, mean, select
+from robustgc.paper.claims import Tables, Verdict, claim, mean
+from robustgc.paper.examples import CHAINS, FLIPPED
+from robustgc.paper.records import matching, numbers
 
-FIRST, SECOND = EXAMPLES
+FIRST, SECOND = CHAINS
 
 
 @claim("3.1", "ZhouGC (with gamma = 1) is truly a regression model, fitting the known labels (even "
@@ -13,7 +14,7 @@ FIRST, SECOND = EXAMPLES
        "f has the sign of every label; mean |f| without label below a third of that with",
        "chain")  # fmt: skip
 def zhou_is_a_regression(tables: Tables) -> Verdict:
-    rows = [r for r in tables["chain"] if r["model"] == "ZhouGC"]
+    rows = matching(tables["chain"], model="ZhouGC")
     fitted = all(float(r["f"]) * int(r["label"]) > 0 for r in rows if r["label"] != "0")
     known = mean([abs(float(r["f"])) for r in rows if r["label"] != "0"])
     unknown = mean([abs(float(r["f"])) for r in rows if r["label"] == "0"])
@@ -27,8 +28,7 @@ def belkin_reaches_far(tables: Tables) -> Verdict:
     size = {
         m: mean([
             float(r["f"]) * (1 if int(r["node"]) < 10 else -1)
-            for r in tables["chain"]
-            if r["example"] == FIRST and r["model"] == m and r["label"] == "0"
+            for r in matching(tables["chain"], example=FIRST, model=m, label=0)
         ])
         for m in ("BelkGC", "ZhouGC")
     }  # fmt: skip
@@ -39,8 +39,8 @@ def belkin_reaches_far(tables: Tables) -> Verdict:
        "for the negative class.", "mean |f| of the negative half falls", "chain")  # fmt: skip
 def belkin_is_pushed_to_zero(tables: Tables) -> Verdict:
     halves = [
-        mean([abs(v) for v in select(tables["chain"], "f", example=e, model="BelkGC")[10:]])
-        for e in EXAMPLES
+        mean([abs(v) for v in numbers(tables["chain"], "f", example=e, model="BelkGC")[10:]])
+        for e in CHAINS
     ]
     return halves[1] < halves[0], f"{halves[0]:.3f} -> {halves[1]:.3f}"
 
@@ -50,8 +50,8 @@ def belkin_is_pushed_to_zero(tables: Tables) -> Verdict:
        "signs are right; along f / sqrt(d) the step at the weak link is three times any other",
        "chain")  # fmt: skip
 def robust_is_a_step(tables: Tables) -> Verdict:
-    f = np.array(select(tables["chain"], "f", example=FIRST, model="RobustGC"))
-    d = np.array(select(tables["chain"], "degree", example=FIRST, model="RobustGC"))
+    f = np.array(numbers(tables["chain"], "f", example=FIRST, model="RobustGC"))
+    d = np.array(numbers(tables["chain"], "degree", example=FIRST, model="RobustGC"))
     steps = np.abs(np.diff(f / np.sqrt(d)))
     middle, other = float(steps[9]), float(np.delete(steps, 9).max())
     split = bool((f[:10] > 0).all() and (f[10:] < 0).all())
@@ -62,7 +62,7 @@ def robust_is_a_step(tables: Tables) -> Verdict:
 @claim("3.1", "RobustGC is only slightly affected by the flipped label of the second example.",
        "no node but at most the flipped one changes sign", "chain")  # fmt: skip
 def robust_keeps_the_split(tables: Tables) -> Verdict:
-    f = np.array(select(tables["chain"], "f", example=SECOND, model="RobustGC"))
+    f = np.array(numbers(tables["chain"], "f", example=SECOND, model="RobustGC"))
     truth = np.where(np.arange(20) < 10, 1, -1)
     wrong = np.flatnonzero(np.sign(f) != truth).tolist()
     return set(wrong) <= {FLIPPED}, f"nodes on the wrong side: {wrong or 'none'}"
@@ -83,18 +83,20 @@ def gamma_near_lambda_1_is_bad(tables: Tables) -> Verdict:
     rows = tables["conditioning"]
     growth = []
     for kind in ("positive semi-definite", "indefinite"):
-        true = np.array(select(rows, "true", weights=kind))
-        near = select(rows, "true", weights=kind, eta=0.9) + select(
-            rows, "true", weights=kind, eta=0.99
-        )
-        growth.append(near[1] / near[0] if (np.diff(true) > 0).all() else 0.0)
+        true = np.array(numbers(rows, "true", weights=kind))
+        (early,) = numbers(rows, "true", weights=kind, eta=0.9)
+        (late,) = numbers(rows, "true", weights=kind, eta=0.99)
+        growth.append(late / early if (np.diff(true) > 0).all() else 0.0)
     return min(growth) > 5, f"from eta 0.9 to 0.99: x{growth[0]:.1f} and x{growth[1]:.1f}"
 
 
 @claim("3.3", "As the bandwidth of the kernel is extended, the prediction can be extended to a "
        "broader area.", "the share of the grid in range grows with sigma", "moons")  # fmt: skip
 def broader_kernels_reach_further(tables: Tables) -> Verdict:
-    shares = [1 - s for s in _out_of_range(tables)]
+    sigmas = dict.fromkeys(r["sigma"] for r in tables["moons"])
+    shares = [
+        1 - float(np.isnan(numbers(tables["moons"], "f", sigma=sigma)).mean()) for sigma in sigmas
+    ]
     text = ", ".join(f"{100 * s:.0f} %" for s in shares)
     return bool((np.diff(shares) > 0).all()), f"in range: {text}"
 
@@ -107,8 +109,3 @@ def broader_kernels_are_less_precise(tables: Tables) -> Verdict:
     values = list(accuracy.values())
     text = ", ".join(f"{v:.0f} % (sigma {s})" for s, v in accuracy.items())
     return values[-1] < values[0], text
-
-
-def _out_of_range(tables: Tables) -> list[float]:
-    sigmas = dict.fromkeys(r["sigma"] for r in tables["moons"])
-    return [float(np.isnan(select(tables["moons"], "f", sigma=sigma)).mean()) for sigma in sigmas]

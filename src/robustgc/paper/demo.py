@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.semi_supervised import LabelSpreading
 
+from robustgc.audit.issues import LabelIssues
 from robustgc.datasets import Dataset, load_polblogs
 from robustgc.estimators.baselines import BelkinGC, ZhouGC
 from robustgc.estimators.robust import RobustGC
@@ -13,26 +14,13 @@ from robustgc.transduction.labels import draw, flip
 
 
 @dataclass(frozen=True)
-class LabelRecord:
-    """One given label: right or wrong, and what the model says when it has not seen it."""
-
-    name: str
-    given: str
-    truth: str
-    model: str
-    suspicion: float
-
-
-@dataclass(frozen=True)
 class Demo:
-    """What the demo found."""
+    """The graph, the accuracy of every method on the nodes without a label, and RobustGC's fit."""
 
     data: Dataset
-    accuracy: dict[str, float]  # on the nodes without a label
-    lambda_1: float
-    residual: float
-    noise_rate: float
-    labels: list[LabelRecord]  # the most suspicious first
+    accuracy: dict[str, float]
+    robust: RobustGC
+    issues: LabelIssues
 
 
 def run(n_labels: int = 12, n_wrong: int = 3, seed: int = 7) -> Demo:
@@ -40,9 +28,8 @@ def run(n_labels: int = 12, n_wrong: int = 3, seed: int = 7) -> Demo:
     data = load_polblogs()
     rng = np.random.default_rng(seed)
     nodes = draw(data.labels, n_labels, rng)
-    given, _ = flip(data.labels[nodes], n_wrong, np.unique(data.labels), rng)
     y = np.full(len(data.labels), "", dtype=data.labels.dtype)
-    y[nodes] = given
+    y[nodes] = flip(data.labels[nodes], n_wrong, np.unique(data.labels), rng)[0]
     robust = RobustGC(affinity="precomputed").fit(data.weights, y)
     answers = {
         "LabelSpreading (scikit-learn)": label_spreading(data, y),
@@ -50,25 +37,9 @@ def run(n_labels: int = 12, n_wrong: int = 3, seed: int = 7) -> Demo:
         "BelkinGC": BelkinGC(affinity="precomputed").fit_predict(data.weights, y),
         "RobustGC": robust.transduction_,
     }
-    issues = robust.label_issues()
     rest = y == ""
-    return Demo(
-        data,
-        {name: float(np.mean((z == data.labels)[rest])) for name, z in answers.items()},
-        robust.lambda_1_,
-        robust.residual_,
-        issues.noise_rate,
-        [
-            LabelRecord(
-                str(data.names[row.node]),
-                str(row.given),
-                str(data.labels[row.node]),
-                str(row.suggested),
-                row.suspicion,
-            )
-            for row in issues
-        ],
-    )
+    accuracy = {name: float(np.mean((z == data.labels)[rest])) for name, z in answers.items()}
+    return Demo(data, accuracy, robust, robust.label_issues())
 
 
 def label_spreading(data: Dataset, y: NDArray[np.str_]) -> NDArray[np.str_]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,15 @@ import numpy as np
 from robustgc.datasets import two_blocks
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.paper.models import MODELS, accuracies, label, signs
-from robustgc.paper.records import Key, Record, Store, generator, run, write_csv
+from robustgc.paper.problems import (
+    MODELS,
+    accuracies,
+    best_parameter,
+    by_parameter,
+    label,
+    signs,
+)
+from robustgc.paper.records import Key, Record, Rows, Store, generator, run, write_csv
 
 CONNECTIVITY = {"low": 0.3, "high": 0.5}
 LABELS = (10, 20, 30, 40, 50)
@@ -44,10 +52,7 @@ def compute(folder: Path, *, repeats: int, seed: int, jobs: int) -> Iterator[tup
     write_csv(folder / "blocks.csv", edges)
     keys: list[Key] = [
         {"connectivity": c, "n_labelled": n, "noise_percent": p, "repeat": r, "seed": seed}
-        for c in CONNECTIVITY
-        for n in LABELS
-        for p in NOISE
-        for r in range(repeats)
+        for c, n, p, r in product(CONNECTIVITY, LABELS, NOISE, range(repeats))
     ]
     store = Store(folder / "noise-trials.csv")
     yield from run(trial, keys, store, jobs=jobs)
@@ -55,23 +60,15 @@ def compute(folder: Path, *, repeats: int, seed: int, jobs: int) -> Iterator[tup
     write_csv(folder / "noise.csv", summary(rows))
 
 
-def summary(rows: list[dict[str, str]]) -> list[Record]:
+def summary(rows: Rows) -> list[Record]:
     """Return mean, least and greatest accuracy per point, each model at its best parameter."""
-    points: dict[tuple[str, int, int, str], dict[str, list[float]]] = {}
-    for row in rows:
-        where = (row["connectivity"], int(row["n_labelled"]), int(row["noise_percent"]))
-        values = points.setdefault((*where, row["model"]), {})
-        values.setdefault(row["parameter"], []).append(100 * float(row["accuracy"]))
+    columns = ("connectivity", "n_labelled", "noise_percent")
     table: list[Record] = []
-    for (connectivity, n, noise, model), by_parameter in points.items():
-        best = max(by_parameter.values(), key=lambda a: float(np.mean(a)))
-        table.append({"connectivity": connectivity, "n_labelled": n, "noise_percent": noise,
-                      "model": model, "accuracy_mean": round(float(np.mean(best)), 4),
-                      "accuracy_min": round(min(best), 4), "accuracy_max": round(max(best), 4),
-                      "repeats": len(best)})  # fmt: skip
-    order = {model: k for k, model in enumerate(MODELS)}
-    return sorted(
-        table,
-        key=lambda r: (str(r["connectivity"]), int(r["n_labelled"]), int(r["noise_percent"]),
-                       order[str(r["model"])]),
-    )  # fmt: skip
+    for where, models in sorted(by_parameter(rows, columns).items()):
+        for model in MODELS:
+            best = models[model][best_parameter(models[model])]
+            table.append({**dict(zip(columns, where, strict=True)),
+                          "model": model, "accuracy_mean": round(float(np.mean(best)), 4),
+                          "accuracy_min": round(min(best), 4), "accuracy_max": round(max(best), 4),
+                          "repeats": len(best)})  # fmt: skip
+    return table

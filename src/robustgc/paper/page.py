@@ -6,7 +6,8 @@ from pathlib import Path
 
 from robustgc.graph.atomic import new_file
 from robustgc.paper.figures import draw
-from robustgc.paper.style import MODELS, read
+from robustgc.paper.problems import MODELS
+from robustgc.paper.records import Rows, matching, read_csv
 from robustgc.report.text import asset
 
 CAPTIONS = {
@@ -34,7 +35,7 @@ def write(folder: Path) -> Path:
     parts = [_summary(data), _claims(data)]
     late = ("tuning", "outofsample")  # after the table, as in the paper
     parts += [_picture(pictures, name) for name in drawn if name not in late]
-    parts += [_table(data)]
+    parts += [_table1(data)]
     parts += [_picture(pictures, name) for name in late if name in drawn]
     parts += [_seconds(data)]
     html = (
@@ -51,8 +52,14 @@ def write(folder: Path) -> Path:
     return folder / "index.html"
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    return read(path) if path.is_file() else []
+def _rows(path: Path) -> Rows:
+    return read_csv(path) if path.is_file() else []
+
+
+def _table(heads: str, body: str) -> str:
+    """Return a table with headings separated by |."""
+    head = "".join(f"<th>{text}</th>" for text in heads.split("|"))
+    return f"<table><tr>{head}</tr>{body}</table>"
 
 
 def _summary(data: Path) -> str:
@@ -84,10 +91,8 @@ def _claims(data: Path) -> str:
         f"<td>{escape(c['numbers'])}</td></tr>"
         for c in _rows(data / "claims.csv")
     )
-    return (
-        "<h2>What the paper claims</h2><div class=scroll><table><tr><th>section</th><th>claim</th>"
-        f"<th>here</th><th>our numbers</th></tr>{body}</table></div>"
-    )
+    table = _table("section|claim|here|our numbers", body)
+    return f"<h2>What the paper claims</h2><div class=scroll>{table}</div>"
 
 
 def _picture(folder: Path, name: str) -> str:
@@ -99,19 +104,16 @@ def _picture(folder: Path, name: str) -> str:
     )
 
 
-def _table(data: Path) -> str:
+def _table1(data: Path) -> str:
     cells = _rows(data / "table1-compare.csv")
     if not cells:
         return ""
     body = ""
-    for dataset in dict.fromkeys(c["dataset"] for c in cells):
-        for percent in dict.fromkeys(c["percent_labelled"] for c in cells
-                                     if c["dataset"] == dataset):  # fmt: skip
-            row = {c["model"]: c for c in cells
-                   if c["dataset"] == dataset and c["percent_labelled"] == percent}  # fmt: skip
-            body += f"<tr><td>{dataset}</td><td class=number>{percent} % "
-            body += f"({row[MODELS[0]]['n_labelled']})</td>"
-            body += "".join(_cell(row[model]) for model in MODELS) + "</tr>"
+    for dataset, percent in dict.fromkeys((c["dataset"], c["percent_labelled"]) for c in cells):
+        row = {c["model"]: c for c in matching(cells, dataset=dataset, percent_labelled=percent)}
+        size = f"{percent} % ({row[MODELS[0]]['n_labelled']})"
+        body += f"<tr><td>{dataset}</td><td class=number>{size}</td>"
+        body += "".join(_cell(row[model]) for model in MODELS) + "</tr>"
     if any(n["part"] == "table1" for n in _rows(data / "notes.csv")):
         body += "".join(
             f"<tr><td>{name}</td><td colspan=13 class=soft>data not on this machine</td></tr>"
@@ -128,7 +130,7 @@ def _table(data: Path) -> str:
     )
 
 
-def _repeats(cells: list[dict[str, str]]) -> str:
+def _repeats(cells: Rows) -> str:
     """Say how much each data set rests on."""
     counts = {c["dataset"]: c["repeats"] for c in cells}
     text = ", ".join(f"{name} {n}" for name, n in counts.items())
@@ -146,7 +148,7 @@ def _cell(c: dict[str, str]) -> str:
     )
 
 
-def _exceptions(cells: list[dict[str, str]]) -> str:
+def _exceptions(cells: Rows) -> str:
     apart = [c for c in cells if c["within"] != "1"]
     if not apart:
         return "<p>No cell is more than 3 standard errors and 1.5 points apart.</p>"
@@ -168,7 +170,7 @@ def _reason(c: dict[str, str]) -> str:
     )
 
 
-def _spread(cells: list[dict[str, str]]) -> str:
+def _spread(cells: Rows) -> str:
     """Show the range over five subsets or draws where the paper's own is unknown."""
     drawn = [c for c in cells if c["in_spread"] != ""]
     if not drawn:
@@ -180,11 +182,11 @@ def _spread(cells: list[dict[str, str]]) -> str:
         f"<td>{'inside' if c['in_spread'] == '1' else 'outside. ' + _reason(c)}</td></tr>"
         for c in drawn
     )
+    table = _table("data|labels|model|ours|paper|the paper's mean is", body)
     return (
         "<h3>Digits and synth over five subsets or draws</h3><p>Least to greatest of our means: "
         "five runs of 125 consecutive images of each digit, five draws of the block model.</p>"
-        "<div class=scroll><table><tr><th>data</th><th>labels</th><th>model</th><th>ours</th>"
-        f"<th>paper</th><th>the paper's mean is</th></tr>{body}</table></div>"
+        f"<div class=scroll>{table}</div>"
     )
 
 
@@ -194,7 +196,4 @@ def _seconds(data: Path) -> str:
         f"<td>{escape(r['seed'])}</td><td>{escape(r['repeats'])}</td></tr>"
         for r in _rows(data / "runs.csv")
     )
-    return (
-        "<h2>How long it took</h2><table><tr><th>part</th><th>time</th><th>seed</th>"
-        f"<th>repeats</th></tr>{body}</table>"
-    )
+    return f"<h2>How long it took</h2>{_table('part|time|seed|repeats', body)}"

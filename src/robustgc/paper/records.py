@@ -19,6 +19,7 @@ from robustgc.graph.atomic import new_file
 Value: TypeAlias = str | int | float
 Key: TypeAlias = dict[str, Value]
 Record: TypeAlias = dict[str, Value]
+Rows: TypeAlias = list[dict[str, str]]  # of a file, as text
 Trial: TypeAlias = Callable[[Key], list[Record]]
 
 
@@ -34,13 +35,12 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def read(self) -> list[dict[str, str]]:
+    def read(self) -> Rows:
         """Return the records of all finished trials; rows of a torn one are left out."""
         if not self.path.is_file():
             return []
-        with self.path.open(newline="", encoding="utf-8") as file:
-            rows = [row for row in csv.DictReader(file) if row.get("of")]
-        blocks: dict[str, list[dict[str, str]]] = {}
+        rows = [row for row in read_csv(self.path) if row.get("of")]
+        blocks: dict[str, Rows] = {}
         for row in rows:
             blocks.setdefault(row["trial"], []).append(row)
         return [
@@ -59,12 +59,12 @@ class Store:
                 writer.writeheader()
             writer.writerows(rows)
 
-    def keep(self, records: list[dict[str, str]]) -> None:
-        """Rewrite the file with these records: next to it first, then moved into place."""
-        if not records:
+    def keep(self, records: Rows) -> None:
+        """Rewrite the file with these records."""
+        if records:
+            write_csv(self.path, records)
+        else:
             self.path.unlink(missing_ok=True)
-            return
-        write_csv(self.path, records)
 
 
 def name_of(key: Key) -> str:
@@ -98,7 +98,7 @@ def _keyed(trial: Trial, key: Key) -> tuple[Key, list[Record]]:
     return key, trial(key)
 
 
-def write_csv(path: Path, rows: list[dict[str, str]] | list[Record]) -> None:
+def write_csv(path: Path, rows: Rows | list[Record]) -> None:
     """Write rows as CSV, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = StringIO(newline="")
@@ -109,7 +109,17 @@ def write_csv(path: Path, rows: list[dict[str, str]] | list[Record]) -> None:
         file.write(text.getvalue().encode("utf-8"))
 
 
-def read_csv(path: Path) -> list[dict[str, str]]:
+def read_csv(path: Path) -> Rows:
     """Read rows as text."""
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def matching(rows: Rows, **where: object) -> Rows:
+    """Return the rows with these values."""
+    return [row for row in rows if all(row[name] == str(value) for name, value in where.items())]
+
+
+def numbers(rows: Rows, column: str, **where: object) -> list[float]:
+    """Return a column of the rows with these values."""
+    return [float(row[column]) for row in matching(rows, **where)]

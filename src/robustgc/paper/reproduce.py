@@ -1,27 +1,18 @@
 """All parts of the paper, one after the other, with what each took."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 # The checks enter themselves into the list of claims.
 import robustgc.paper.claims_section3
-import robustgc.paper.claims_section4_accuracy
-import robustgc.paper.claims_section4_noise  # noqa: F401
+import robustgc.paper.claims_section4  # noqa: F401
 from robustgc.datasets import DataNotFoundError, fetch_usps
-from robustgc.paper import (
-    chain,
-    claims,
-    conditioning,
-    losses,
-    moons,
-    noise,
-    outofsample,
-    table1,
-)
+from robustgc.paper import claims, examples, noise, outofsample, table1
 from robustgc.paper.problems import DATASETS
-from robustgc.paper.records import Record, read_csv, write_csv
+from robustgc.paper.records import Record, Rows, read_csv, write_csv
 
 PARTS = {
     "losses": "Figure: squared and concave error",
@@ -36,26 +27,13 @@ PARTS = {
 
 @dataclass(frozen=True)
 class Options:
-    """What to run.
-
-    Attributes
-    ----------
-    folder : Path
-        Where result files go.
-    datasets : tuple of str
-        Data sets of Table 1.
-    repeats : int or None
-        Repeats of every experiment; None for the paper's own numbers (20; 50 for noise).
-    seed : int
-    jobs : int
-        Processes at a time.
-    """
+    """Where the result files go, and how the experiments are run."""
 
     folder: Path
-    datasets: tuple[str, ...] = DATASETS
-    repeats: int | None = None
+    datasets: tuple[str, ...] = DATASETS  # of Table 1
+    repeats: int | None = None  # None: those of the paper, 20, and 50 for noise
     seed: int = 7
-    jobs: int = 1
+    jobs: int = 1  # processes at a time
 
 
 def run(parts: list[str], options: Options) -> Iterator[tuple[str, int, int]]:
@@ -91,27 +69,22 @@ def run(parts: list[str], options: Options) -> Iterator[tuple[str, int, int]]:
 
 
 def _compute(part: str, datasets: tuple[str, ...], o: Options) -> Iterator[tuple[int, int]]:
-    repeats = o.repeats or 20
-    many = {
-        "noise": lambda: noise.compute(o.folder, repeats=o.repeats or 50, seed=o.seed, jobs=o.jobs),
-        "table1": lambda: table1.compute(
-            datasets, o.folder, repeats=repeats, seed=o.seed, jobs=o.jobs
-        ),
-        "outofsample": lambda: outofsample.compute(
-            o.folder, repeats=repeats, seed=o.seed, jobs=o.jobs
-        ),
+    at_once = {
+        "losses": partial(examples.losses, o.folder),
+        "chain": partial(examples.chain, o.folder),
+        "moons": partial(examples.moons, o.folder, seed=o.seed),
+        "conditioning": partial(examples.conditioning, o.folder, seed=o.seed),
     }
-    once: dict[str, Callable[[], None]] = {
-        "losses": lambda: losses.compute(o.folder),
-        "chain": lambda: chain.compute(o.folder),
-        "moons": lambda: moons.compute(o.folder, seed=o.seed),
-        "conditioning": lambda: conditioning.compute(o.folder, seed=o.seed),
-    }
-    if part in many:
-        yield from many[part]()
-    else:
-        once[part]()
+    repeats = o.repeats or (50 if part == "noise" else 20)
+    if part in at_once:
+        at_once[part]()
         yield 1, 1
+    elif part == "noise":
+        yield from noise.compute(o.folder, repeats=repeats, seed=o.seed, jobs=o.jobs)
+    elif part == "outofsample":
+        yield from outofsample.compute(o.folder, repeats=repeats, seed=o.seed, jobs=o.jobs)
+    else:
+        yield from table1.compute(datasets, o.folder, repeats=repeats, seed=o.seed, jobs=o.jobs)
 
 
 def _missing_data() -> str:
@@ -123,22 +96,21 @@ def _missing_data() -> str:
     return ""
 
 
-def _noted(folder: Path, name: str) -> list[dict[str, str]]:
+def _noted(folder: Path, name: str) -> Rows:
     path = folder / f"{name}.csv"
     return read_csv(path) if path.is_file() else []
 
 
 def _note(folder: Path, name: str, part: str, entry: Record | None) -> None:
     """Replace what a file says of one part."""
-    rows: list[Record] = [dict(r) for r in _noted(folder, name) if r["part"] != part]
+    path, rows = folder / f"{name}.csv", {r["part"]: r for r in _noted(folder, name)}
+    rows.pop(part, None)
     if entry:
-        rows.append({"part": part, **entry})
+        rows[part] = {"part": part, **{key: str(value) for key, value in entry.items()}}
     if rows:
-        write_csv(
-            folder / f"{name}.csv", sorted(rows, key=lambda r: list(PARTS).index(str(r["part"])))
-        )
+        write_csv(path, [rows[known] for known in PARTS if known in rows])
     else:
-        (folder / f"{name}.csv").unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
 
 
 def notes(folder: Path) -> list[str]:

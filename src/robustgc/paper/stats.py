@@ -32,13 +32,13 @@ def ranks(accuracies: dict[str, Array]) -> dict[str, int]:
             groups.append([name])
         else:
             groups[-1].append(name)
-    found, position = {}, 1
+    rank, position = {}, 1
     for number, group in enumerate(groups):
         last = number == len(groups) - 1 and number > 0
         for name in group:
-            found[name] = len(order) if last else position
+            rank[name] = len(order) if last else position
         position += len(group)
-    return {name: found[name] for name in accuracies}
+    return {name: rank[name] for name in accuracies}
 
 
 def standard_errors(mean_a: float, std_a: float, mean_b: float, std_b: float, n: int) -> float:

@@ -5,26 +5,46 @@ Also the source of the figure of accuracy against the tuning parameter: the same
 
 from collections.abc import Iterator, Sequence
 from importlib import resources
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from robustgc.graph.weights import Array
-from robustgc.paper.models import MODELS, accuracies, label
-from robustgc.paper.problems import DRAWN, DRAWS, PERCENTS, n_labelled, problem
-from robustgc.paper.records import Key, Record, Store, generator, read_csv, run, write_csv
+from robustgc.paper.problems import (
+    DRAWN,
+    DRAWS,
+    MODELS,
+    PERCENTS,
+    accuracies,
+    best_parameter,
+    by_parameter,
+    label,
+    n_labelled,
+    problem,
+)
+from robustgc.paper.records import (
+    Key,
+    Record,
+    Rows,
+    Store,
+    generator,
+    numbers,
+    read_csv,
+    run,
+    write_csv,
+)
 from robustgc.paper.stats import ranks, standard_errors
 
 
 def keys(datasets: Sequence[str], repeats: int, seed: int) -> Iterator[Key]:
     """Return the trials of the table."""
     for dataset in datasets:
-        for draw in range(1, DRAWS + 1 if dataset in DRAWN else 2):
-            for percent in PERCENTS:
-                if n_labelled(dataset, percent):
-                    for repeat in range(repeats):
-                        yield {"dataset": dataset, "draw": draw, "percent_labelled": percent,
-                               "repeat": repeat, "seed": seed}  # fmt: skip
+        draws = range(1, DRAWS + 1 if dataset in DRAWN else 2)
+        percents = [percent for percent in PERCENTS if n_labelled(dataset, percent)]
+        for draw, percent, repeat in product(draws, percents, range(repeats)):
+            yield {"dataset": dataset, "draw": draw, "percent_labelled": percent,
+                   "repeat": repeat, "seed": seed}  # fmt: skip
 
 
 def trial(key: Key) -> list[Record]:
@@ -53,25 +73,20 @@ def compute(
     write_csv(folder / "tuning.csv", curves)
 
 
-def summary(rows: list[dict[str, str]], seed: int) -> tuple[list[Record], list[Record]]:
+def summary(rows: Rows, seed: int) -> tuple[list[Record], list[Record]]:
     """Return one record per cell, and one per point of the tuning curves.
 
     "Perfect validation": the parameter of a cell is the one with the best mean test accuracy.
     """
-    table: dict[tuple[str, int, int], dict[str, dict[float, list[float]]]] = {}
-    sizes: dict[tuple[str, int], int] = {}
-    for row in sorted(rows, key=lambda row: int(row["repeat"])):
-        dataset, percent = row["dataset"], int(row["percent_labelled"])
-        sizes[dataset, percent] = int(row["n_labelled"])
-        models = table.setdefault((dataset, int(row["draw"]), percent), {})
-        values = models.setdefault(row["model"], {}).setdefault(float(row["parameter"]), [])
-        values.append(100 * float(row["accuracy"]))
+    columns = ("dataset", "draw", "percent_labelled")
+    sizes = {(r["dataset"], int(r["percent_labelled"])): int(r["n_labelled"]) for r in rows}
     cells: list[Record] = []
     curves: list[Record] = []
-    for (dataset, draw, percent), models in sorted(table.items()):
+    in_order = sorted(rows, key=lambda row: int(row["repeat"]))
+    for (dataset, draw, percent), models in sorted(by_parameter(in_order, columns).items()):
         where: Record = {"dataset": dataset, "draw": draw, "percent_labelled": percent,
-                         "n_labelled": sizes[dataset, percent]}  # fmt: skip
-        best = {m: _best(models[m]) for m in MODELS}
+                         "n_labelled": sizes[str(dataset), int(percent)]}  # fmt: skip
+        best = {m: best_parameter(models[m]) for m in MODELS}
         chosen: dict[str, Array] = {m: np.array(models[m][best[m]]) for m in MODELS}
         rank = ranks(chosen)
         for m in MODELS:
@@ -87,17 +102,13 @@ def summary(rows: list[dict[str, str]], seed: int) -> tuple[list[Record], list[R
     return cells, curves
 
 
-def _best(accuracies: dict[float, list[float]]) -> float:
-    return max(accuracies, key=lambda p: float(np.mean(accuracies[p])))
-
-
-def published() -> list[dict[str, str]]:
+def published() -> Rows:
     """Return the cells of the paper's own table."""
     with resources.as_file(resources.files("robustgc.paper") / "data/table1.csv") as path:
         return read_csv(path)
 
 
-def compare(cells: list[dict[str, str]]) -> list[Record]:
+def compare(cells: Rows) -> list[Record]:
     """Set our cells beside the paper's, with the difference and two questions.
 
     ``within``: is the difference at most 3 standard errors, or 1.5 points? ``in_spread``: where the
@@ -114,12 +125,8 @@ def compare(cells: list[dict[str, str]]) -> list[Record]:
         their_mean, their_std = float(theirs["accuracy_mean"]), float(theirs["accuracy_std"])
         n = int(cell["repeats"])
         errors = standard_errors(mean, std, their_mean, their_std, n)
-        same = [
-            c
-            for c in cells
-            if all(c[k] == cell[k] for k in ("dataset", "percent_labelled", "model"))
-        ]
-        spread = [float(c["accuracy_mean"]) for c in same]
+        of_all_draws = {k: cell[k] for k in ("dataset", "percent_labelled", "model")}
+        spread = numbers(cells, "accuracy_mean", **of_all_draws)
         in_spread = min(spread) <= their_mean <= max(spread)
         within = abs(errors) <= 3 or abs(mean - their_mean) <= 1.5
         rows.append({**{k: cell[k] for k in ("dataset", "percent_labelled", "n_labelled", "model")},

@@ -28,8 +28,8 @@ MODELS: dict[str, Callable[..., Any]] = {
     "PoissonGC": PoissonGC,
     SPREADING: LabelSpreading,
 }
-A_CLASS = 2  # labels that every class has at least
-FEWEST = 10  # nodes with a true label
+LEAST_PER_CLASS = 2  # labels of every class
+LEAST_TRUE = 10  # nodes with a true label
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Problem:
-    """What every model is asked: weights or points, how to read them, and the truth."""
+    """What every model is fitted on: weights or points, how they are read, and the true classes."""
 
     X: Any
     options: Mapping[str, Any]
@@ -73,79 +73,81 @@ class Problem:
     points: Any = None
     spreading: Mapping[str, Any] | None = None
 
-    def answer(self, model: str, y: Codes) -> NDArray[Any]:
+    def predict(self, model: str, y: Codes) -> NDArray[Any]:
         """Return the class that a model gives every node."""
         if model == SPREADING:
-            fitted = MODELS[model](**self.spreading or {}).fit(self.points, y)
-            return np.asarray(fitted.transduction_)
-        made = MODELS[model](**self.options, unlabeled=-1)
-        return np.asarray(made.fit_predict(self.X, y))
+            spreading = MODELS[model](**self.spreading or {}).fit(self.points, y)
+            return np.asarray(spreading.transduction_)
+        return np.asarray(MODELS[model](**self.options, unlabeled=-1).fit_predict(self.X, y))
 
 
-def counts(codes: Codes, sizes: Sequence[float]) -> tuple[list[int], list[str]]:
-    """Return the numbers of labels, and what to say of those that are too many."""
-    counted, least = int((codes >= 0).sum()), A_CLASS * (int(codes.max()) + 1)
-    if counted < FEWEST:
+def label_counts(codes: Codes, sizes: Sequence[float]) -> tuple[list[int], list[str]]:
+    """Return the numbers of labels for sizes in percent, and notes on those that are too many."""
+    n_true, least = int((codes >= 0).sum()), LEAST_PER_CLASS * (int(codes.max()) + 1)
+    if n_true < LEAST_TRUE:
         raise ValueError(
-            f"{counted} nodes have a true label; a comparison needs at least {FEWEST}. Give the "
+            f"{n_true} nodes have a true label; a comparison needs at least {LEAST_TRUE}. Give the "
             "true labels of more nodes."
         )
     wanted = {max(round(size / 100 * len(codes)), least): size for size in reversed(sizes)}
-    fit = sorted(count for count in wanted if count < counted)
-    if not fit:
+    possible = sorted(count for count in wanted if count < n_true)
+    if not possible:
         raise ValueError(
-            f"{min(wanted)} labels leave nothing to predict: {counted} nodes have a true label. "
-            f"Every class has at least {A_CLASS} labels; choose smaller sizes, or give more labels."
+            f"{min(wanted)} labels leave nothing to predict: {n_true} nodes have a true label. "
+            f"Every class has at least {LEAST_PER_CLASS} labels; choose smaller sizes, or give "
+            "more labels."
         )
-    return fit, [
-        f"{wanted[count]:g} % ({count} labels) was left out: of {counted} true labels nothing "
+    return possible, [
+        f"{wanted[count]:g} % ({count} labels) was left out: of {n_true} true labels nothing "
         "would be left to predict"
-        for count in sorted(set(wanted) - set(fit))
+        for count in sorted(set(wanted) - set(possible))
     ]
 
 
-def drawn(codes: Codes, n_labels: int, noise: float, repeat: int, seed: int) -> Codes:
-    """Return the given label of every node, -1 where there is none.
+def draw_labels(codes: Codes, n_labels: int, noise: float, repeat: int, seed: int) -> Codes:
+    """Draw the label that every node is given, -1 for none.
 
     The nodes do not depend on the noise, so that noises are compared on the same nodes.
     """
     key = {"labels": n_labels, "repeat": repeat, "seed": seed}
     rng = generator(key)
     order = rng.permutation(np.flatnonzero(codes >= 0))
-    first = [order[codes[order] == k][:A_CLASS] for k in range(int(codes.max()) + 1)]
-    sure = np.concatenate(first)  # a rare class has labels as well
-    rest = order[~np.isin(order, sure)][: n_labels - len(sure)]
-    nodes = np.sort(np.append(sure, rest))  # the noise does not depend on the names of classes
+    first = [order[codes[order] == k][:LEAST_PER_CLASS] for k in range(int(codes.max()) + 1)]
+    of_every_class = np.concatenate(first)  # a rare class has labels as well
+    rest = order[~np.isin(order, of_every_class)][: n_labels - len(of_every_class)]
+    nodes = np.sort(
+        np.append(of_every_class, rest)
+    )  # the noise does not depend on the names of classes
     rng = generator({**key, "noise": float(noise)})
-    given = np.full(len(codes), -1, dtype=np.int64)
-    while len(np.unique(given[nodes])) < 2:  # one class left: draw the noise again
+    y = np.full(len(codes), -1, dtype=np.int64)
+    while len(np.unique(y[nodes])) < 2:  # one class left: draw the noise again
         n_wrong = round(noise / 100 * len(nodes))
-        given[nodes] = flip(codes[nodes], n_wrong, np.unique(codes[nodes]), rng)[0]
-    return given
+        y[nodes] = flip(codes[nodes], n_wrong, np.unique(codes[nodes]), rng)[0]
+    return y
 
 
-def trial(problem: Problem, model: str, y: Codes, key: tuple[int, float, int]) -> Trial:
-    """Fit one model; what goes wrong is kept as the reason."""
+def run_trial(problem: Problem, model: str, y: Codes, key: tuple[int, float, int]) -> Trial:
+    """Fit one model; an error becomes the reason of a trial that failed."""
     start = time.perf_counter()
     accuracy, reason = float("nan"), ""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a model that does not converge still answers
-            answer = problem.answer(model, y)
-        asked = (y < 0) & (problem.codes >= 0)
+            predicted = problem.predict(model, y)
+        hidden = (y < 0) & (problem.codes >= 0)
         # A node without an answer is a node that the model got wrong.
-        accuracy = float(np.mean(answer[asked] == problem.codes[asked]))
+        accuracy = float(np.mean(predicted[hidden] == problem.codes[hidden]))
     except Exception as error:  # whatever it is, the other models go on
         reason = f"{type(error).__name__}: {error}"
     return Trial(model, *key, accuracy, round(time.perf_counter() - start, 4), reason)
 
 
-def cells(trials: Sequence[Trial], n_nodes: int) -> list[Cell]:
+def summarise(trials: Sequence[Trial], n_nodes: int) -> list[Cell]:
     """Return means, standard errors and ranks."""
     settings: dict[tuple[float, int], dict[str, list[Trial]]] = {}
     for t in trials:
         settings.setdefault((t.noise_percent, t.labels), {}).setdefault(t.model, []).append(t)
-    found = []
+    cells = []
     for (noise, labels), models in sorted(settings.items()):
         values = {m: np.array([t.accuracy for t in rows]) for m, rows in models.items()}
         whole = {m: v for m, v in values.items() if not np.isnan(v).any()}
@@ -155,6 +157,6 @@ def cells(trials: Sequence[Trial], n_nodes: int) -> list[Cell]:
             error = float(done.std(ddof=1) / np.sqrt(len(done))) if len(done) > 1 else np.nan
             mean = float(done.mean()) if len(done) else np.nan
             seconds = float(np.mean([t.seconds for t in models[m]]))
-            found.append(Cell(m, labels, 100 * labels / n_nodes, noise, mean, error, rank.get(m),
+            cells.append(Cell(m, labels, 100 * labels / n_nodes, noise, mean, error, rank.get(m),
                               len(done), round(seconds, 4)))  # fmt: skip
-    return found
+    return cells
