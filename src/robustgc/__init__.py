@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from robustgc.models.baseline_models import harmonic, poisson
     from robustgc.models.extension import extend
     from robustgc.models.kernel import node_kernel
+    from robustgc.models.leave_one_out import leave_one_out
     from robustgc.models.paper import (
         belkin,
         condition_bound,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
         zhou,
         zhou_path,
     )
-    from robustgc.models.selection import leave_one_out
 
 __version__ = "0.1.0"
 
@@ -95,7 +95,7 @@ _HOMES = {
     "models.extension": ["extend"],
     "models.kernel": ["node_kernel"],
     "models.paper": ["belkin", "condition_bound", "robust", "robust_path", "zhou", "zhou_path"],
-    "models.selection": ["leave_one_out"],
+    "models.leave_one_out": ["leave_one_out"],
 }
 
 

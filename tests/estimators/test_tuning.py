@@ -10,15 +10,14 @@ import graphs
 from robustgc import BelkinGC, Graph, ZhouGC, belkin, eigenpairs, zhou
 from robustgc.estimators.tuning import GAMMAS, choose_gamma, choose_n_vectors
 from robustgc.graph.graph import SMALL
-from robustgc.models import resolvents
-from robustgc.models import unseen as unseen_module
-from robustgc.models.resolvents import zhou_at_nodes
-from robustgc.models.unseen import (
+from robustgc.models import leave_one_out as formulas
+from robustgc.models.leave_one_out import (
     FOLDS,
     LabelledGraph,
     belkin_leave_one_out,
     hat_matrix_factors,
     stratified_folds,
+    zhou_at_nodes,
     zhou_leave_one_out,
 )
 from samples import moons
@@ -53,7 +52,7 @@ def refitted(part, fit, fold=None):
 @given(part=pieces(), gamma=st.floats(1e-3, 10))
 def test_zhou_unseen_equals_refitting(few, part, gamma):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(unseen_module, "FEW", few)  # 0: from the spectrum
+        patch.setattr(formulas, "FEW", few)  # 0: from the spectrum
         found = zhou_leave_one_out(part, K, [gamma])[0]
     expected = refitted(part, lambda _, Y: zhou(part.graph, Y, gamma=gamma).f)
     np.testing.assert_allclose(found, expected, atol=1e-12)
@@ -107,7 +106,7 @@ def large_piece(n_labels):
 @pytest.mark.parametrize("gamma", [0.01, 0.1, 2.0])
 def test_large_graphs_each_label_by_itself_or_in_folds(gamma, monkeypatch):
     part = large_piece(45)
-    monkeypatch.setattr(resolvents, "_HELD", 7 * part.graph.n)  # few columns at a time
+    monkeypatch.setattr(formulas, "_HELD", 7 * part.graph.n)  # few columns at a time
 
     def fit(_, Y):
         return zhou(part.graph, Y, gamma=gamma).f
@@ -115,7 +114,7 @@ def test_large_graphs_each_label_by_itself_or_in_folds(gamma, monkeypatch):
     found = zhou_leave_one_out(part, K, [0.3, gamma])[1]
     expected = refitted(part, fit)
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6 * expected.max())
-    monkeypatch.setattr(unseen_module, "FEW", 10)
+    monkeypatch.setattr(formulas, "FEW", 10)
     fold = stratified_folds(part.codes[part.labelled], FOLDS)
     assert {np.bincount(fold[part.codes[part.labelled] == k]).max() for k in range(K)} == {2}
     found, expected = zhou_leave_one_out(part, K, [gamma, 0.3])[0], refitted(part, fit, fold)

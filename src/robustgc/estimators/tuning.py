@@ -12,7 +12,7 @@ import numpy as np
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array, Weights, components
 from robustgc.linalg.spectrum import eigenpairs
-from robustgc.models.unseen import (
+from robustgc.models.leave_one_out import (
     LabelledGraph,
     belkin_leave_one_out,
     hat_matrix_factors,
