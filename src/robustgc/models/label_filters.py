@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robustgc.graph.weights import Array
 from robustgc.linalg.lifted import LiftedFilters
+from robustgc.models.leave_one_out import without_own_label
 
 # By time on graphs of a few thousand nodes; the number of probes by the error of the diagonal.
 _MOST_LABELS = 500  # up to which the kernel between all labels may be computed
@@ -127,17 +128,16 @@ class LabelFilters:
         weights of the labels in it stay what they were then.
         """
         if self.kernel is not None:
-            diagonal = np.einsum("kii->ki", self.kernel)
-            return np.asarray(self.kernel @ Y - diagonal[:, :, None] * Y)
+            return without_own_label(self.kernel @ Y, np.einsum("kii->ki", self.kernel), Y)
         answers = self.V @ (self.mode_weights[:, :, None] * (self.V.T @ Y))
-        answers -= (self.mode_weights @ (self.V**2).T)[:, :, None] * Y
+        answers = without_own_label(answers, self.mode_weights @ (self.V**2).T, Y)
         if self.filters.complete:
-            return np.asarray(answers)
+            return answers
         if self._first is None:
             earlier = self._earlier
             self._first = self._probed(Y) if earlier is None else self._updated(Y, earlier)
         first, whole, diagonal = self._first
-        return np.asarray(answers + whole - diagonal[:, :, None] * first)
+        return without_own_label(answers + whole, diagonal, first)
 
     def rounding(self) -> Array:
         """Return of what size answers without the own label are rounding, shape (filters,).

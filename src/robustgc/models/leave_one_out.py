@@ -1,4 +1,8 @@
-"""Leave-one-out values in closed form, without refitting: the paper's model, ZhouGC, BelkinGC."""
+"""Leave-one-out answers in closed form: what a model says at a label that it does not see.
+
+All models are linear in the labels, ``F = K Y``. Where the kernel K does not depend on them,
+leaving label i out takes ``K_ii Y_i`` away, exactly and without a refit.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -57,21 +61,19 @@ def leave_one_out(graph: Graph, y: ArrayLike, *, gamma: float) -> Array:
     f = robust(graph, y, gamma=gamma).f
     Y = np.asarray(y, dtype=float).reshape(graph.n, -1)
     nodes = np.flatnonzero(Y.any(axis=1))
-    own = np.zeros((graph.n, 1))
-    own[nodes, 0] = _diagonal(graph, gamma, nodes)
-    return np.where(Y != 0, f.reshape(Y.shape) - own * Y, np.nan).reshape(f.shape)
-
-
-def _diagonal(graph: Graph, gamma: float, nodes: np.ndarray) -> Array:
-    """Return ``K_ii`` at some nodes."""
     if graph.n <= SMALL:
         spectrum = full_spectrum(graph)
-        weights = gamma / (spectrum.values[1:] - gamma)
-        return np.asarray(spectrum.vectors[nodes, 1:] ** 2 @ weights)
-    units = np.zeros((graph.n, nodes.size))
-    units[nodes, np.arange(nodes.size)] = 1.0
-    K = robust(graph, units, gamma=gamma).f
-    return np.asarray(K[nodes, np.arange(nodes.size)])
+        diagonal = spectrum.vectors[nodes, 1:] ** 2 @ (gamma / (spectrum.values[1:] - gamma))
+    else:
+        diagonal = robust(graph, graph.placed(nodes, np.eye(len(nodes))), gamma=gamma).f[nodes]
+        diagonal = diagonal.diagonal()
+    F = without_own_label(f.reshape(Y.shape), graph.placed(nodes, diagonal), Y)
+    return np.where(Y != 0, F, np.nan).reshape(f.shape)
+
+
+def without_own_label(F: Array, diagonal: Array, Y: Array) -> Array:
+    """Return ``F_i - K_ii Y_i``: what all other labels say at every label, for any leading axes."""
+    return np.asarray(F - diagonal[..., None] * Y)
 
 
 @dataclass(frozen=True)
@@ -94,40 +96,30 @@ class LabelledGraph:
 def zhou_leave_one_out(part: LabelledGraph, n_classes: int, gammas: Sequence[float]) -> list[Array]:
     """Return ZhouGC's leave-one-out values at every label, for every gamma: (labels, K) each.
 
-    ``K = gamma (L_N + gamma I)^-1`` does not depend on the labels, so that leaving one out takes
-    ``K_ii Y_i`` away: exact. Where that would take too many columns (above 1500 nodes with more
-    than 200 labels, fewer above 20,000 nodes) a tenth of each class is left out at a time. -inf
-    where a class has no label left.
+    ``K = gamma (L_N + gamma I)^-1``. Where each label by itself would take too many columns (above
+    1500 nodes with more than 200 labels, fewer above 20,000 nodes) a tenth of each class is left
+    out at a time. -inf where a class has no label left.
     """
     graph, nodes, Y = part.graph, part.labelled, part.one_hot(n_classes)
-    if graph.n <= SMALL:
-        return [_mark_empty_classes(_zhou_dense(graph, nodes, Y, gamma), Y) for gamma in gammas]
-    few = len(nodes) <= FEW and graph.n * len(nodes) <= _COLUMNS
-    if few or len(nodes) <= FOLDS * n_classes:
-        kernels = zhou_at_nodes(graph, nodes, np.eye(len(nodes)), gammas)
-        return [_mark_empty_classes(_off_diagonal(K) @ Y, Y) for K in kernels]
+    m = len(nodes)
+    if graph.n <= SMALL and m > FEW:
+        spectrum = full_spectrum(graph)
+        V, answers = spectrum.vectors[nodes], []
+        for gamma in gammas:
+            weights = gamma / (spectrum.values + gamma)
+            F = V @ ((V.T @ Y).T * weights).T
+            answers.append(without_own_label(F, V**2 @ weights, Y))
+        return [_mark_empty_classes(F, Y) for F in answers]
+    if m <= FOLDS * n_classes or (m <= FEW and graph.n * m <= _COLUMNS):
+        # The own label is left out of the sum: nothing is taken away again, so nothing cancels.
+        kernels = zhou_at_nodes(graph, nodes, np.eye(m), gammas)
+        return [_mark_empty_classes((K * ~np.eye(m, dtype=bool)) @ Y, Y) for K in kernels]
     fold = stratified_folds(part.codes[nodes], FOLDS)
     others = ~np.eye(FOLDS, dtype=bool)[fold]
     by_fold = np.hstack([Y * (fold == k)[:, None] for k in range(FOLDS)])
-    found = zhou_at_nodes(graph, nodes, by_fold, gammas)
-    split = [F.reshape(len(nodes), FOLDS, n_classes) for F in found]
+    answers = zhou_at_nodes(graph, nodes, by_fold, gammas)
+    split = [F.reshape(m, FOLDS, n_classes) for F in answers]
     return [_mark_empty_classes(np.einsum("lk,lkc->lc", others, F), Y, fold) for F in split]
-
-
-def _zhou_dense(graph: Graph, nodes: NDArray[Any], Y: Array, gamma: float) -> Array:
-    if len(nodes) <= FEW:
-        units = np.zeros((graph.n, len(nodes)))
-        units[nodes, np.arange(len(nodes))] = 1.0
-        return np.asarray(_off_diagonal(zhou(graph, units, gamma=gamma).f[nodes]) @ Y)
-    spectrum = full_spectrum(graph)
-    V, weights = spectrum.vectors[nodes], gamma / (spectrum.values + gamma)
-    return np.asarray(V @ ((V.T @ Y).T * weights).T - (V**2 @ weights)[:, None] * Y)
-
-
-def _off_diagonal(K: Array) -> Array:
-    """Leave the own label out where nothing has to be taken away again, so that nothing cancels."""
-    np.fill_diagonal(K, 0.0)
-    return K
 
 
 def belkin_leave_one_out(basis: Array, Y: Array) -> Array:
@@ -142,9 +134,9 @@ def belkin_leave_one_out(basis: Array, Y: Array) -> Array:
     Y : ndarray, shape (labels, K)
         One-hot rows.
     """
-    known = hat_matrix_factors(basis)
-    if known is not None:
-        U, own = known
+    factors = hat_matrix_factors(basis)
+    if factors is not None:
+        U, own = factors
         return _mark_empty_classes(Y - (Y - U @ (U.T @ Y)) / (1.0 - own)[:, None], Y)
     F = np.zeros(Y.shape)
     for i in range(len(Y)):
@@ -187,9 +179,9 @@ def zhou_at_nodes(
 ) -> list[Array]:
     """Return the rows `nodes` of ``gamma (L_N + gamma I)^-1 B``, with B zero but for Y there.
 
-    Gammas below 1 come from one Lanczos run for all, of which only these rows are kept: shifted
-    systems share their Krylov space. The others are summed as a series, a few steps each, which
-    keeps signs far from the labels.
+    Above 1500 nodes gammas below 1 come from one Lanczos run for all, of which only these rows are
+    kept: shifted systems share their Krylov space. The others are answered by `zhou` one by one,
+    which keeps signs far from the labels.
 
     Parameters
     ----------
@@ -197,24 +189,22 @@ def zhou_at_nodes(
     nodes : ndarray of int, shape (m,)
     Y : ndarray, shape (m, columns)
     gammas : sequence of float
-        For steps that grow with ``gamma^-1/2``, so not too small.
+        The number of steps grows with ``gamma^-1/2``, so they should not be too small.
     """
-    low = [gamma for gamma in gammas if gamma < 1]
-    found = {gamma: np.empty(Y.shape) for gamma in gammas}
+    low = [gamma for gamma in gammas if gamma < 1 and graph.n > SMALL]
+    answers = {gamma: np.empty(Y.shape) for gamma in gammas}
     for part in _blocks(graph.n, len(nodes) * _max_steps(low), Y.shape[1]):
-        B = np.zeros((graph.n, Y[:, part].shape[1]))
-        B[nodes] = Y[:, part]
+        B = graph.placed(nodes, Y[:, part])
         for gamma, rows in zip(low, _lanczos(graph, B, nodes, low), strict=True):
-            found[gamma][:, part] = rows
+            answers[gamma][:, part] = rows
         for gamma in set(gammas) - set(low):
-            found[gamma][:, part] = zhou(graph, B, gamma=gamma).f[nodes]
-    return [found[gamma] for gamma in gammas]
+            answers[gamma][:, part] = zhou(graph, B, gamma=gamma).f[nodes]
+    return [answers[gamma] for gamma in gammas]
 
 
 def _blocks(n: int, kept: int, columns: int) -> Iterator[slice]:
     step = max(1, _HELD // max(n, kept))
-    for start in range(0, columns, step):
-        yield slice(start, start + step)
+    return (slice(start, start + step) for start in range(0, columns, step))
 
 
 def _max_steps(gammas: Sequence[float]) -> int:
@@ -223,7 +213,11 @@ def _max_steps(gammas: Sequence[float]) -> int:
 
 
 def _lanczos(graph: Graph, B: Array, nodes: NDArray[Any], gammas: Sequence[float]) -> list[Array]:
-    """Run a recurrence for every column, in step, until the rows looked at change no more."""
+    """Run a recurrence for every column, in step, until the rows looked at change no more.
+
+    The recurrences of `linalg.lanczos` leave v0 out, which has a part in ZhouGC; they keep whole
+    vectors or run twice, and end by a residual, which does not see values far from all labels.
+    """
     L, limit = multigrid.operator(graph), _max_steps(gammas)
     size = np.sqrt(np.einsum("ij,ij->j", B, B))
     q, before, beta = B / np.where(size > 0, size, 1.0), np.zeros_like(B), np.zeros(B.shape[1])
