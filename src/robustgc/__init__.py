@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from robustgc.linalg.ladder import lambda_1
     from robustgc.linalg.solution import NotConvergedError, NotConvexError, Solution
     from robustgc.linalg.spectrum import Spectrum, eigenpairs, full_spectrum
-    from robustgc.models.baseline_models import harmonic, poisson
     from robustgc.models.extension import extend
-    from robustgc.models.kernel import node_kernel
+    from robustgc.models.harmonic import harmonic
     from robustgc.models.leave_one_out import leave_one_out
     from robustgc.models.paper import (
         belkin,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
         zhou,
         zhou_path,
     )
+    from robustgc.models.poisson import node_kernel, poisson
 
 __version__ = "0.1.0"
 
@@ -91,10 +91,10 @@ _HOMES = {
     "linalg.ladder": ["lambda_1"],
     "linalg.solution": ["NotConvergedError", "NotConvexError", "Solution"],
     "linalg.spectrum": ["Spectrum", "eigenpairs", "full_spectrum"],
-    "models.baseline_models": ["harmonic", "poisson"],
+    "models.harmonic": ["harmonic"],
     "models.extension": ["extend"],
-    "models.kernel": ["node_kernel"],
     "models.paper": ["belkin", "condition_bound", "robust", "robust_path", "zhou", "zhou_path"],
+    "models.poisson": ["node_kernel", "poisson"],
     "models.leave_one_out": ["leave_one_out"],
 }
 

@@ -15,8 +15,9 @@ from robustgc.graph.graph import KINDS, Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
 from robustgc.linalg.solution import Solution, as_number
-from robustgc.models.baseline_models import harmonic, poisson
+from robustgc.models.harmonic import harmonic
 from robustgc.models.paper import belkin, zhou
+from robustgc.models.poisson import poisson
 from robustgc.transduction.answer import ROUNDING, Certificate, ComponentSolver, transduce
 from robustgc.transduction.labels import encode
 

@@ -1,4 +1,4 @@
-"""Solve the Dirichlet problem: values given on some nodes, harmonic on all others.
+"""Harmonic values: labels are kept as they are, and every other node is the mean of its neighbours.
 
 ``L_uu f_u = W_ul y_l`` with the combinatorial Laplacian: elimination on small graphs, conjugate
 gradients on large ones. A residual does not see a cluster that is held by weak edges only, so the
@@ -11,19 +11,77 @@ from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array, Operator, Weights, divided
 from robustgc.linalg.amg import Hierarchy
 from robustgc.linalg.cg import conjugate_gradients, factorised, relative_residual
-from robustgc.linalg.solution import Apply, NotConvergedError, Solution
-from robustgc.models.elimination import harmonic_values
+from robustgc.linalg.solution import (
+    Apply,
+    NotConvergedError,
+    Solution,
+    check_tol,
+    warn_if_inaccurate,
+)
+from robustgc.models.paper import _label_columns
 
 PROBE_STEPS = 150  # plain steps before multigrid is the better bet
 PATIENT_STEPS = 5000  # plain steps where there is nothing else
+FAILURES = (MemoryError, RuntimeError, ValueError, np.linalg.LinAlgError)  # of one method
 _WRONG = 1e-4  # error in the known solution that is let pass
 _EPS = float(np.finfo(float).eps)
+_BLOCK = 64  # nodes eliminated between two products of matrices
+
+
+def harmonic(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
+    """Keep the labels and give every other node the mean of its neighbours, by weight.
+
+    Zhu, Ghahramani and Lafferty (2003): ``L_uu f_u = -L_ul y_l`` with the combinatorial Laplacian
+    ``L = D - W``, u the unlabelled and l the labelled nodes. Labels are taken as certain; wrong
+    ones are kept too. Self-loops cancel in ``D - W``.
+
+    Parameters
+    ----------
+    graph : Graph
+    y : array-like, shape (N,) or (N, columns)
+        +1 and -1 for labels, 0 for unlabelled; at least one label in every column.
+    tol : float
+        Relative residual asked of iterations (more than 1500 unlabelled nodes).
+
+    Returns
+    -------
+    Solution
+        ``f`` lies between the smallest and the largest label, and equals y on labelled nodes.
+
+    Raises
+    ------
+    NotConvergedError
+        No method reached the tolerance.
+
+    Examples
+    --------
+    >>> from robustgc import Graph, harmonic
+    >>> chain = Graph([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> harmonic(chain, [1, 0, 0, -1]).f.round(4)
+    array([ 1.    ,  0.8333, -0.8333, -1.    ])
+    """
+    Y, tol = _label_columns(graph, y), check_tol(tol)
+    columns = Y.reshape(graph.n, -1)
+    together: dict[bytes, list[int]] = {}
+    for k, given in enumerate(columns.T != 0):
+        if not given.any():
+            raise ValueError(
+                f"Column {k} of y has no label, so that every constant is harmonic. Label at "
+                "least one node with +1 or -1, or leave the column out."
+            )
+        together.setdefault(given.tobytes(), []).append(k)
+    f, residual, n_iter = np.empty_like(columns), 0.0, 0
+    for alike in together.values():  # columns that label the same nodes share one system
+        found = dirichlet(graph, columns[:, alike[0]] != 0, columns[:, alike], tol)
+        f[:, alike] = found.f
+        residual, n_iter = max(residual, found.residual), max(n_iter, found.n_iter)
+    return warn_if_inaccurate(Solution(f.reshape(Y.shape), residual, n_iter), tol)
 
 
 def dirichlet(graph: Graph, given: NDArray[np.bool_], values: Array, tol: float) -> Solution:
@@ -128,7 +186,7 @@ def _iterated(system: _System, tol: float) -> tuple[Array, float, int]:
             if wrong <= _WRONG:
                 return f[:, :-1], residual, steps
             tried.append(f"{name}: error {wrong:.1e} where the solution is known")
-        except (MemoryError, RuntimeError, ValueError, np.linalg.LinAlgError) as failure:
+        except FAILURES as failure:
             tried.append(str(failure) or f"{name}: out of memory")
     raise NotConvergedError(
         f"Harmonic values on {len(system.o)} nodes did not reach the tolerance {tol:g}. Tried "
@@ -172,3 +230,67 @@ def _scaled(A: Weights, root: Array) -> Apply:
 
 def _identity(x: Array) -> Array:
     return x
+
+
+def harmonic_values(A: Array, boundary_weight: Array, boundary_sum: Array) -> Array:
+    """Solve ``f_i = (A f + boundary_sum)_i / (A 1 + boundary_weight)_i`` for every node i.
+
+    Nodes are taken out one by one and their weight is handed on to their neighbours. All of it
+    adds, multiplies and divides numbers >= 0, and a degree is always summed afresh from the
+    weights, so the error is a few roundings relative to
+    ``max |boundary_sum / boundary_weight|`` for any weights, where the factors of a matrix would
+    lose a cluster that is held by weak edges only.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, n)
+        Symmetric weights >= 0 between the free nodes; the diagonal counts as 0.
+    boundary_weight : ndarray, shape (n,)
+        Weight of each node's edges to the nodes whose values are given.
+    boundary_sum : ndarray, shape (n, columns)
+        The same edges, times the values given.
+
+    Examples
+    --------
+    A path of four nodes, 1 and -1 given at its ends:
+
+    >>> import numpy as np
+    >>> from robustgc.models.harmonic import harmonic_values
+    >>> A = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> harmonic_values(A, np.array([1.0, 1.0]), np.array([[1.0], [-1.0]])).round(4).ravel()
+    array([ 0.3333, -0.3333])
+    """
+    A = A.copy()
+    given = np.column_stack([boundary_weight, boundary_sum])
+    n, taken = len(A), []
+    for end in range(n, 0, -_BLOCK):
+        start = max(0, end - _BLOCK)
+        block, rest = slice(start, end), slice(0, start)
+        to_rest, to_given = A[block, rest].copy(), given[block].copy()
+        inverse = _inverse(A[block, block], to_rest.sum(axis=1) + to_given[:, 0])
+        reach = A[rest, block] @ inverse
+        A[rest, rest] += reach @ to_rest
+        given[rest] += reach @ to_given
+        taken.append((block, inverse, to_rest, to_given[:, 1:]))
+    f = np.empty(boundary_sum.shape)
+    for block, inverse, to_rest, pulled in reversed(taken):
+        f[block] = inverse @ (to_rest @ f[: block.start] + pulled)
+    return f
+
+
+def _inverse(A: Array, out: Array) -> Array:
+    """Return ``(D - A)^-1`` with ``D = A 1 + out``, the diagonal of A passed over."""
+    n = len(A)
+    left, R = A.copy(), np.eye(n)
+    np.fill_diagonal(left, 0.0)  # an edge to itself holds a node nowhere
+    out = out.copy()
+    pivots = np.empty(n)
+    for k in range(n):
+        pivots[k] = left[k, k + 1 :].sum() + out[k]
+        share = left[k + 1 :, k] / pivots[k]
+        left[k + 1 :, k + 1 :] += np.outer(share, left[k, k + 1 :])
+        out[k + 1 :] += share * out[k]
+        R[k + 1 :] += np.outer(share, R[k])
+    for k in range(n - 1, -1, -1):
+        R[k] = (R[k] + left[k, k + 1 :] @ R[k + 1 :]) / pivots[k]
+    return R

@@ -1,12 +1,12 @@
-"""Models beside the paper's own that have no parameter: labels are +1, -1 and 0 for unlabelled.
+"""The pseudo-inverse of the normalised Laplacian: Poisson learning, and the kernel of Remark 2."""
 
-`harmonic` keeps every label as it is; `poisson` is where RobustGC goes as gamma goes to 0.
-"""
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from robustgc.graph.graph import SMALL, Graph
+from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Operator
 from robustgc.linalg import multigrid
 from robustgc.linalg.cg import (
@@ -17,61 +17,9 @@ from robustgc.linalg.cg import (
 )
 from robustgc.linalg.dense import solve_by_spectrum
 from robustgc.linalg.solution import Solution, check_tol, warn_if_inaccurate
-from robustgc.linalg.spectrum import tiny_modes
-from robustgc.models.dirichlet import PATIENT_STEPS, PROBE_STEPS, dirichlet
+from robustgc.linalg.spectrum import full_spectrum, tiny_modes
+from robustgc.models.harmonic import FAILURES, PATIENT_STEPS, PROBE_STEPS
 from robustgc.models.paper import _label_columns
-
-_FAILURES = (MemoryError, RuntimeError, ValueError, np.linalg.LinAlgError)
-
-
-def harmonic(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
-    """Keep the labels and give every other node the mean of its neighbours, by weight.
-
-    Zhu, Ghahramani and Lafferty (2003): ``L_uu f_u = -L_ul y_l`` with the combinatorial Laplacian
-    ``L = D - W``, u the unlabelled and l the labelled nodes. Labels are taken as certain; wrong
-    ones are kept too. Self-loops cancel in ``D - W``.
-
-    Parameters
-    ----------
-    graph : Graph
-    y : array-like, shape (N,) or (N, columns)
-        +1 and -1 for labels, 0 for unlabelled; at least one label in every column.
-    tol : float
-        Relative residual asked of iterations (more than 1500 unlabelled nodes).
-
-    Returns
-    -------
-    Solution
-        ``f`` lies between the smallest and the largest label, and equals y on labelled nodes.
-
-    Raises
-    ------
-    NotConvergedError
-        No method reached the tolerance.
-
-    Examples
-    --------
-    >>> from robustgc import Graph, harmonic
-    >>> chain = Graph([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
-    >>> harmonic(chain, [1, 0, 0, -1]).f.round(4)
-    array([ 1.    ,  0.8333, -0.8333, -1.    ])
-    """
-    Y, tol = _label_columns(graph, y), check_tol(tol)
-    columns = Y.reshape(graph.n, -1)
-    together: dict[bytes, list[int]] = {}
-    for k, given in enumerate(columns.T != 0):
-        if not given.any():
-            raise ValueError(
-                f"Column {k} of y has no label, so that every constant is harmonic. Label at "
-                "least one node with +1 or -1, or leave the column out."
-            )
-        together.setdefault(given.tobytes(), []).append(k)
-    f, residual, n_iter = np.empty_like(columns), 0.0, 0
-    for alike in together.values():  # columns that label the same nodes share one system
-        found = dirichlet(graph, columns[:, alike[0]] != 0, columns[:, alike], tol)
-        f[:, alike] = found.f
-        residual, n_iter = max(residual, found.residual), max(n_iter, found.n_iter)
-    return warn_if_inaccurate(Solution(f.reshape(Y.shape), residual, n_iter), tol)
 
 
 def poisson(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
@@ -134,7 +82,7 @@ def _by_products(graph: Graph, b: Array, tol: float) -> Solution | None:
             x, n_iter = conjugate_gradients(
                 apply, b, cycle, graph.P0, goal=tol / 2 * sizes, limit=limit, start=x
             )
-        except _FAILURES:
+        except FAILURES:
             continue
         steps += n_iter
         residual = relative_residual(apply(x) - b, b)
@@ -152,3 +100,39 @@ def _with_closed_modes(graph: Graph, Y: Array, tol: float) -> Solution:
     f = rest.f + V @ ((V.T @ Y).T * weights).T
     residual = max(rest.residual, rounding_of_modes(graph, V, weights, Y, f))
     return Solution(f, residual, rest.n_iter)
+
+
+def node_kernel(graph: Graph, i: ArrayLike, j: ArrayLike) -> Array:
+    """Return ``K(i, j) = e_i' L_N^+ e_j``, the reproducing kernel of the paper's Remark 2.
+
+    Parameters
+    ----------
+    graph : Graph
+    i, j : int or array-like of int
+        Nodes; the answer has one row per ``i`` and one column per ``j``.
+
+    Examples
+    --------
+    >>> from robustgc import Graph, node_kernel
+    >>> node_kernel(Graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), 0, [0, 1, 2])
+    array([[ 0.625 , -0.1767767, -0.375 ]])
+    """
+    rows, cols = _nodes(graph, i), _nodes(graph, j)
+    if graph.n <= SMALL:
+        spectrum = full_spectrum(graph)
+        V = spectrum.vectors[:, 1:]
+        return np.asarray((V[rows] / spectrum.values[1:]) @ V[cols].T)
+    units = np.zeros((graph.n, cols.size))
+    units[cols, np.arange(cols.size)] = 1.0
+    return np.asarray(solve_shifted(graph, units, 0.0, tol=1e-12).f[rows])
+
+
+def _nodes(graph: Graph, given: ArrayLike) -> NDArray[Any]:
+    nodes = np.atleast_1d(np.asarray(given))
+    whole = nodes.ndim == 1 and nodes.size > 0 and nodes.dtype.kind in "iu"
+    if not whole or nodes.min() < 0 or nodes.max() >= graph.n:
+        raise ValueError(
+            f"Nodes must be integers from 0 to {graph.n - 1}, one or a list of them; got "
+            f"{quoted(given)}."
+        )
+    return nodes
