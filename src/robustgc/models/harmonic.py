@@ -7,6 +7,7 @@ one solution that is known, 1 everywhere where 1 is given, is solved along and h
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -22,9 +23,8 @@ from robustgc.linalg.solution import (
     NotConvergedError,
     Solution,
     check_tol,
-    warn_if_inaccurate,
 )
-from robustgc.models.paper import _label_columns
+from robustgc.models.parameters import checked_labels, columns_by_nodes, shaped
 
 PROBE_STEPS = 150  # plain steps before multigrid is the better bet
 PATIENT_STEPS = 5000  # plain steps where there is nothing else
@@ -66,58 +66,45 @@ def harmonic(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
     >>> harmonic(chain, [1, 0, 0, -1]).f.round(4)
     array([ 1.    ,  0.8333, -0.8333, -1.    ])
     """
-    Y, tol = _label_columns(graph, y), check_tol(tol)
+    Y, tol = checked_labels(graph, y), check_tol(tol)
     columns = Y.reshape(graph.n, -1)
-    together: dict[bytes, list[int]] = {}
-    for k, given in enumerate(columns.T != 0):
-        if not given.any():
-            raise ValueError(
-                f"Column {k} of y has no label, so that every constant is harmonic. Label at "
-                "least one node with +1 or -1, or leave the column out."
-            )
-        together.setdefault(given.tobytes(), []).append(k)
+    empty = np.flatnonzero(~(columns != 0).any(axis=0))
+    if empty.size:
+        raise ValueError(
+            f"Column {empty[0]} of y has no label, so that every constant is harmonic. Label at "
+            "least one node with +1 or -1, or leave the column out."
+        )
     f, residual, n_iter = np.empty_like(columns), 0.0, 0
-    for alike in together.values():  # columns that label the same nodes share one system
-        found = dirichlet(graph, columns[:, alike[0]] != 0, columns[:, alike], tol)
-        f[:, alike] = found.f
-        residual, n_iter = max(residual, found.residual), max(n_iter, found.n_iter)
-    return warn_if_inaccurate(Solution(f.reshape(Y.shape), residual, n_iter), tol)
+    for labelled, together in columns_by_nodes(columns):
+        part = _solve_dirichlet(graph, labelled, columns[:, together], tol)
+        f[:, together] = part.f
+        residual, n_iter = max(residual, part.residual), max(n_iter, part.n_iter)
+    return shaped(Solution(f, residual, n_iter), Y, tol)
 
 
-def dirichlet(graph: Graph, given: NDArray[np.bool_], values: Array, tol: float) -> Solution:
-    """Keep values where they are given and be harmonic on the other nodes.
+def _solve_dirichlet(
+    graph: Graph, labelled: NDArray[np.bool_], values: Array, tol: float
+) -> Solution:
+    """Keep values (N, columns) on labelled nodes, at least one, and be harmonic on the others.
 
-    Parameters
-    ----------
-    graph : Graph
-    given : ndarray of bool, shape (N,)
-        At least one.
-    values : ndarray, shape (N, columns)
-        What is not given is passed over.
-    tol : float
-        Relative residual asked of iterations (more than 1500 free nodes), each node's equation
-        divided by the root of its degree.
-
-    Raises
-    ------
-    NotConvergedError
-        No method reached the tolerance, or the known solution did not come out.
+    `tol` is the relative residual asked of iterations, each node's equation divided by the root of
+    its degree.
     """
-    f = np.where(given[:, None], values, 0.0)
-    free = np.flatnonzero(~given)
+    f = np.where(labelled[:, None], values, 0.0)
+    free = np.flatnonzero(~labelled)
     if not free.size:
         return Solution(f, 0.0)
-    held = np.asarray(graph._A @ np.column_stack([f, given]))[free]
+    boundary = np.asarray(graph._A @ np.column_stack([f, labelled]))[free]
     # Inverses of tiny weights overflow: a power of two in the middle of them becomes 1.
     o = graph._o[free]
     extreme = not (1e-100 < o.min() and o.max() < 1e100) and not isinstance(graph._A, Operator)
     unit = 2.0 ** np.round((np.log2(o.min()) + np.log2(o.max())) / 2) if extreme else 1.0
-    boundary_sum, boundary_weight = held[:, :-1] / unit, held[:, -1] / unit
     A = _between(graph, free)
-    system = _System(A if unit == 1 else divided(A, unit), o / unit, boundary_weight, boundary_sum)
+    A = A if unit == 1 else divided(A, unit)
+    system = _System(A, o / unit, boundary[:, -1] / unit, boundary[:, :-1] / unit)
     if free.size <= SMALL:
-        A = system.A.toarray() if sp.issparse(system.A) else np.asarray(system.A)
-        f[free] = harmonic_values(A, boundary_weight, boundary_sum)
+        A = A.toarray() if sp.issparse(A) else np.asarray(A)
+        f[free] = harmonic_values(A, system.boundary_weight, system.boundary_sum)
         return Solution(f, system.checked(f[free], tol, "elimination"))
     f[free], residual, n_iter = _iterated(system, tol)
     return Solution(f, residual, n_iter)
@@ -134,17 +121,42 @@ def _between(graph: Graph, free: NDArray[Any]) -> Weights:
 
 @dataclass(frozen=True)
 class _System:
+    """The equations ``o f - A f = boundary_sum``, and their matrix scaled by ``o^-1/2``."""
+
     A: Weights  # among free nodes
     o: Array  # their degrees without self-loops
     boundary_weight: Array
     boundary_sum: Array
 
+    @cached_property
+    def root(self) -> Array:
+        """Roots of the degrees, a column."""
+        return np.sqrt(self.o)[:, None]
+
+    @property
+    def v0(self) -> Array:
+        """The unit vector that the scaled matrix nearly sends to 0, as `Hierarchy` needs it."""
+        return np.asarray(self.root[:, 0] / np.linalg.norm(self.root))
+
+    def laplacian(self) -> Weights:
+        """Return the scaled matrix, ``I - o^-1/2 A o^-1/2``."""
+        if not sp.issparse(self.A):
+            return np.eye(len(self.o)) - self.A / self.root / self.root[:, 0]
+        scale = sp.diags_array(1.0 / self.root[:, 0])
+        return sp.csr_array(sp.eye_array(len(self.o)) - scale @ self.A @ scale)
+
+    def multiplied(self, x: Array) -> Array:
+        """Return the product of the scaled matrix with x."""
+        return np.asarray(x - np.asarray(self.A @ (x / self.root)) / self.root)
+
     def residual(self, f: Array) -> float:
         """Return the relative residual, less what rounding leaves in its products."""
-        o, root = self.o[:, None], np.sqrt(self.o)[:, None]
+        o = self.o[:, None]
         r = np.abs(o * f - self.A @ f - self.boundary_sum)
         rounding = 16 * _EPS * (o * np.abs(f) + self.A @ np.abs(f) + np.abs(self.boundary_sum))
-        return relative_residual(np.maximum(r - rounding, 0.0) / root, self.boundary_sum / root)
+        return relative_residual(
+            np.maximum(r - rounding, 0.0) / self.root, self.boundary_sum / self.root
+        )
 
     def checked(self, f: Array, tol: float, name: str) -> float:
         """Return the residual, or refuse it."""
@@ -159,28 +171,17 @@ class _System:
 
 def _iterated(system: _System, tol: float) -> tuple[Array, float, int]:
     """Climb from plain conjugate gradients to multigrid to a factorisation."""
-    root = np.sqrt(system.o)[:, None]
-    S = _scaled(system.A, root)
-
-    def apply(x: Array) -> Array:
-        return np.asarray(x - S(x))
-
-    b = np.column_stack([system.boundary_sum, system.boundary_weight]) / root
+    b = np.column_stack([system.boundary_sum, system.boundary_weight]) / system.root
     sizes = np.sqrt(np.einsum("ij,ij->j", b, b))
     x, steps, tried = np.zeros_like(b), 0, []
-    for name, preconditioner, limit, sharper in _rungs(system, root):
+    for name, preconditioner, limit, sharper in _rungs(system):
         try:
+            goal = sharper * tol * sizes
             x, n_iter = conjugate_gradients(
-                apply,
-                b,
-                preconditioner(),
-                _identity,
-                goal=sharper * tol * sizes,
-                limit=limit,
-                start=x,
+                system.multiplied, b, preconditioner(), _identity, goal=goal, limit=limit, start=x
             )
             steps += n_iter
-            f = x / root
+            f = x / system.root
             wrong = float(np.abs(f[:, -1] - 1.0).max())
             residual = system.checked(f[:, :-1], tol, name)
             if wrong <= _WRONG:
@@ -195,37 +196,16 @@ def _iterated(system: _System, tol: float) -> tuple[Array, float, int]:
     )
 
 
-def _rungs(system: _System, root: Array) -> list[tuple[str, Callable[[], Apply], int, float]]:
+def _rungs(system: _System) -> list[tuple[str, Callable[[], Apply], int, float]]:
     """Name methods in order: how to precondition, steps allowed, factor of the tolerance."""
     if isinstance(system.A, Operator):
         return [("conjugate gradients", lambda: _identity, PATIENT_STEPS, 1.0)]
-    rungs: list[tuple[str, Callable[[], Apply], int, float]] = []
-    if sp.issparse(system.A):
-        rungs.append(
-            ("multigrid", lambda: Hierarchy(cast(Graph, _Grounded(system, root))), 300, 1e-3)
-        )
-    rungs.append(("factorisation", lambda: factorised(_matrix(system, root)), 50, 1e-3))
-    return [("conjugate gradients", lambda: _identity, PROBE_STEPS, 1.0), *rungs]
-
-
-class _Grounded:
-    """What `Hierarchy` asks of a graph: a matrix and the vector it nearly sends to zero."""
-
-    def __init__(self, system: _System, root: Array) -> None:
-        self.v0 = root[:, 0] / np.linalg.norm(root)
-        self.laplacian = lambda: _matrix(system, root)
-
-
-def _matrix(system: _System, root: Array) -> Weights:
-    if not sp.issparse(system.A):
-        return np.eye(len(root)) - system.A / root / root[:, 0]
-    scale = sp.diags_array(1.0 / root[:, 0])
-    return sp.csr_array(sp.eye_array(len(root)) - scale @ system.A @ scale)
-
-
-def _scaled(A: Weights, root: Array) -> Apply:
-    """Return ``o^-1/2 A o^-1/2`` as a function."""
-    return lambda x: np.asarray(A @ (x / root)) / root
+    rungs: list[tuple[str, Callable[[], Apply], int, float]] = [
+        ("conjugate gradients", lambda: _identity, PROBE_STEPS, 1.0),
+        ("multigrid", lambda: Hierarchy(cast(Graph, system)), 300, 1e-3),
+        ("factorisation", lambda: factorised(system.laplacian()), 50, 1e-3),
+    ]
+    return rungs if sp.issparse(system.A) else [rungs[0], rungs[2]]
 
 
 def _identity(x: Array) -> Array:

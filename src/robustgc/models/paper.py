@@ -27,10 +27,10 @@ from robustgc.linalg.solution import (
 )
 from robustgc.linalg.spectrum import eigenpairs
 from robustgc.models.lifted_model import solve_lifted
+from robustgc.models.parameters import checked_labels, columns_by_nodes, shaped
 
 # ZhouGC's matrix is singular to working precision for a gamma below.
 NEAR_ROUNDING = 1e-6
-LARGEST = 1e100  # label, whose square double precision still holds
 
 
 def robust(
@@ -81,11 +81,9 @@ def robust(
     array([ 0.5349,  0.4878, -0.4878, -0.5349])
     """
     if n_modes != 1:
-        Y, tol = _label_columns(graph, y), check_tol(tol)
+        Y, tol = checked_labels(graph, y), check_tol(tol)
         found = solve_lifted(graph, Y.reshape(graph.n, -1), n_modes=n_modes, gamma=gamma, tol=tol)
-        return warn_if_inaccurate(
-            Solution(found.f.reshape(Y.shape), found.residual, found.n_iter), tol
-        )
+        return shaped(found, Y, tol)
     return robust_path(graph, y, [gamma], tol=tol, solver=solver)[0]
 
 
@@ -110,19 +108,14 @@ def robust_path(
     >>> [float(s.f[0].round(4)) for s in robust_path(chain, [1, 0, 0, -1], etas=[0.5, 0.9])]
     [0.5349, 4.7346]
     """
-    Y, tol = _label_columns(graph, y), check_tol(tol)
+    Y, tol = checked_labels(graph, y), check_tol(tol)
     if (gammas is None) == (etas is None):
         raise ValueError(
             "Give gammas, or etas as shares of lambda_1 such as etas=[0.5, 0.9]: one of the two."
         )
-    asked = Gammas(gammas, etas)
-    outcome = solve_robust(
-        graph, Y.reshape(graph.n, -1), asked, SolverOptions(solver=solver, tol=tol)
-    )[0]
-    return [
-        warn_if_inaccurate(Solution(found.f.reshape(Y.shape), found.residual, found.n_iter), tol)
-        for found in outcome.solutions
-    ]
+    options = SolverOptions(solver=solver, tol=tol)
+    outcome, _ = solve_robust(graph, Y.reshape(graph.n, -1), Gammas(gammas, etas), options)
+    return [shaped(found, Y, tol) for found in outcome.solutions]
 
 
 def zhou(graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10) -> Solution:
@@ -143,14 +136,14 @@ def zhou_path(
     graph: Graph, y: ArrayLike, gammas: Iterable[float], *, tol: float = 1e-10
 ) -> list[Solution]:
     """Return `zhou` for every gamma of a grid: up to 1500 nodes from one decomposition."""
-    Y, gammas, tol = _label_columns(graph, y), check_gammas(gammas), check_tol(tol)
-    if graph.n > SMALL or len(gammas) == 1:
-        return [warn_if_inaccurate(_zhou(graph, Y, gamma, tol), tol) for gamma in gammas]
+    Y, gammas, tol = checked_labels(graph, y), check_gammas(gammas), check_tol(tol)
     low = [gamma for gamma in gammas if gamma < 1]
-    found = dict(zip(low, solve_by_spectrum(graph, Y, low, low), strict=True))
-    return [
-        warn_if_inaccurate(found[g] if g < 1 else _zhou_series(graph, Y, g), tol) for g in gammas
-    ]
+    if graph.n > SMALL or len(gammas) == 1:
+        found = [_zhou(graph, Y, gamma, tol) for gamma in gammas]
+    else:
+        known = dict(zip(low, solve_by_spectrum(graph, Y, low, low), strict=True))
+        found = [known[g] if g < 1 else _zhou_series(graph, Y, g) for g in gammas]
+    return [warn_if_inaccurate(solution, tol) for solution in found]
 
 
 def _zhou(graph: Graph, Y: Array, gamma: float, tol: float) -> Solution:
@@ -217,7 +210,7 @@ def belkin(
     >>> belkin(chain, [1, 0, 0, -1], n_vectors=2).f.round(4)
     array([ 1.    ,  0.9535, -0.9535, -1.    ])
     """
-    Y = _label_columns(graph, y)
+    Y = checked_labels(graph, y)
     if not isinstance(n_vectors, Integral):
         raise ValueError(
             f"n_vectors={quoted(n_vectors)} is not allowed; it must be a whole number >= 1."
@@ -225,14 +218,11 @@ def belkin(
     basis = eigenpairs(graph, n_vectors, laplacian)
     columns = Y.reshape(graph.n, -1)
     f = np.empty_like(columns)
-    # Columns of one class against the rest have the same labelled nodes: one factorisation.
-    masks, mask_of = np.unique(columns.T != 0, axis=0, return_inverse=True)
-    for k, labelled in enumerate(masks):
-        together = mask_of.ravel() == k
+    for labelled, together in columns_by_nodes(columns):
         targets = columns[np.ix_(labelled, together)]
         fit = np.linalg.lstsq(basis.vectors[labelled], targets, rcond=None)
         f[:, together] = basis.vectors @ fit[0]
-    return warn_if_inaccurate(Solution(f.reshape(Y.shape), basis.residual), 1e-6)
+    return shaped(Solution(f, basis.residual), Y, 1e-6)
 
 
 def condition_bound(graph: Graph, gamma: float, *, positive_semidefinite: bool = False) -> float:
@@ -256,20 +246,3 @@ def condition_number_bound(limit: float, gamma: float, *, positive_semidefinite:
     """Return `condition_bound` for a known lambda_1; with a gamma below 0, of ZhouGC's system."""
     least = limit if gamma > 0 else 0.0
     return ((1.0 if positive_semidefinite else 2.0) - gamma) / (least - gamma)
-
-
-def _label_columns(graph: Graph, y: ArrayLike) -> Array:
-    Y = np.asarray(y)
-    if Y.dtype.kind not in "biuf":
-        raise TypeError(f"y has dtype {Y.dtype}; numbers are needed: +1, -1, 0 for unlabelled.")
-    if Y.ndim not in (1, 2) or Y.shape[0] != graph.n:
-        raise ValueError(
-            f"y has shape {Y.shape} but the graph has {graph.n} nodes; it must be ({graph.n},) or "
-            f"({graph.n}, columns), with 0 for unlabelled nodes."
-        )
-    if not (np.abs(Y) <= LARGEST).all():
-        raise ValueError(
-            f"y contains NaN, infinity, or numbers beyond {LARGEST:g}; use +1, -1 and 0 for "
-            "unlabelled."
-        )
-    return Y.astype(float)

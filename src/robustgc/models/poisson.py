@@ -16,10 +16,10 @@ from robustgc.linalg.cg import (
     solve_shifted,
 )
 from robustgc.linalg.dense import solve_by_spectrum
-from robustgc.linalg.solution import Solution, check_tol, warn_if_inaccurate
+from robustgc.linalg.solution import Solution, check_tol
 from robustgc.linalg.spectrum import full_spectrum, tiny_modes
 from robustgc.models.harmonic import FAILURES, PATIENT_STEPS, PROBE_STEPS
-from robustgc.models.paper import _label_columns
+from robustgc.models.parameters import checked_labels, shaped
 
 
 def poisson(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
@@ -54,13 +54,12 @@ def poisson(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
     >>> poisson(chain, [1, 0, 0, -1]).f.round(4)
     array([ 6. ,  5.2440, -5.2440, -6. ])
     """
-    Y, tol = _label_columns(graph, y), check_tol(tol)
+    Y, tol = checked_labels(graph, y), check_tol(tol)
     columns = Y.reshape(graph.n, -1)
     if graph.n <= SMALL:
-        found = solve_by_spectrum(graph, columns, [0.0], [1.0])[0]
-        return warn_if_inaccurate(Solution(found.f.reshape(Y.shape), found.residual), tol)
-    found = _by_products(graph, graph.P0(columns), tol) or _with_closed_modes(graph, columns, tol)
-    return warn_if_inaccurate(Solution(found.f.reshape(Y.shape), found.residual, found.n_iter), tol)
+        return shaped(solve_by_spectrum(graph, columns, [0.0], [1.0])[0], Y, tol)
+    solution = _by_products(graph, graph.P0(columns), tol)
+    return shaped(solution or _with_closed_modes(graph, columns, tol), Y, tol)
 
 
 def _by_products(graph: Graph, b: Array, tol: float) -> Solution | None:
