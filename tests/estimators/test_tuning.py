@@ -1,5 +1,7 @@
 """The choice of gamma and of the number of eigenvectors, against fits without each label."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 
 import graphs
 from robustgc import BelkinGC, Graph, ZhouGC, belkin, eigenpairs, zhou
-from robustgc.estimators.tuning import GAMMAS, choose_gamma, choose_n_vectors
+from robustgc.estimators.tuning import GAMMAS, ScoredValue, choose_gamma, choose_n_vectors
 from robustgc.graph.graph import SMALL
 from robustgc.models import leave_one_out as formulas
 from robustgc.models.leave_one_out import (
@@ -243,3 +245,10 @@ def test_other_words_are_refused(estimator, text):
     X, y, _ = moons()
     with pytest.raises(ValueError, match=text):
         estimator.fit(X, y)
+
+
+def test_selections_pickled_under_the_earlier_name_load():
+    row = ScoredValue(0.1, 0.75, 0.25, chosen=True)
+    earlier = pickle.dumps(row, protocol=0).replace(b"ScoredValue", b"Candidate")
+    assert b"Candidate" in earlier
+    assert pickle.loads(earlier) == row

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robustgc.estimators._docs import documented
 from robustgc.estimators.base import GraphClassifier, InputGraph, unchanged_by_failure
-from robustgc.estimators.tuning import Candidate, choose_gamma, choose_n_vectors, pieces
+from robustgc.estimators.tuning import ScoredValue, choose_gamma, choose_n_vectors, pieces
 from robustgc.graph.graph import KINDS, Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
@@ -72,7 +72,7 @@ class Baseline(GraphClassifier):
         """Set the method's own fitted attributes from the largest component that was solved."""
 
 
-def _chosen(rows: Sequence[Candidate], otherwise: Any) -> Any:
+def _chosen(rows: Sequence[ScoredValue], otherwise: Any) -> Any:
     """Return the candidate that was chosen."""
     return next((row.candidate for row in rows if row.chosen), otherwise)
 
@@ -95,7 +95,7 @@ class ZhouGC(Baseline):
     <answers>
     gamma_ : float
         The value that was used.
-    selection_ : tuple of Candidate
+    selection_ : tuple of ScoredValue
         For "auto": ``candidate``, ``accuracy``, ``margin``, ``chosen`` of every value. Empty if no
         component has two classes; then 1.0 is used.
 
@@ -149,7 +149,7 @@ class ZhouGC(Baseline):
             )
 
     def _solver(self, graph: InputGraph) -> ComponentSolver:
-        rows: tuple[Candidate, ...] = ()
+        rows: tuple[ScoredValue, ...] = ()
         gamma: Any = self.gamma
         if gamma == "auto":
             labels = graph.node_labels
@@ -200,7 +200,7 @@ class BelkinGC(Baseline):
     <answers>
     n_vectors_ : int
         The number that was used.
-    selection_ : tuple of Candidate
+    selection_ : tuple of ScoredValue
         For "auto": ``candidate``, ``accuracy``, ``margin``, ``chosen`` of every number. Empty if
         there are too few labels to judge one; then K is used.
 
@@ -258,7 +258,7 @@ class BelkinGC(Baseline):
             )
 
     def _solver(self, graph: InputGraph) -> ComponentSolver:
-        rows: tuple[Candidate, ...] = ()
+        rows: tuple[ScoredValue, ...] = ()
         known: dict[int, Graph] = {}  # components whose eigenvectors were found for the choice
         n_vectors: Any = self.n_vectors
         if n_vectors == "auto":

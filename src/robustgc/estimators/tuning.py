@@ -27,7 +27,7 @@ _ROUNDING = 64 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ScoredValue:
     """A value of the parameter and how the labels judged it.
 
     Attributes
@@ -49,6 +49,9 @@ class Candidate:
     chosen: bool
 
 
+Candidate = ScoredValue  # its name in pickles of earlier versions
+
+
 def pieces(W: Weights, labels: Labels) -> list[LabelledGraph]:
     """Return the components that have labels of two classes or more."""
     count, number = components(W)
@@ -67,7 +70,7 @@ def pieces(W: Weights, labels: Labels) -> list[LabelledGraph]:
 
 def choose_gamma(
     parts: Sequence[LabelledGraph], n_classes: int, gammas: Sequence[float] = GAMMAS
-) -> tuple[Candidate, ...]:
+) -> tuple[ScoredValue, ...]:
     """Judge every gamma of ZhouGC; empty if no piece has two classes."""
     if not parts:
         return ()
@@ -81,7 +84,7 @@ def choose_gamma(
 
 def choose_n_vectors(
     parts: Sequence[LabelledGraph], n_classes: int, laplacian: str
-) -> tuple[Candidate, ...]:
+) -> tuple[ScoredValue, ...]:
     """Judge numbers of eigenvectors from the number of classes up; empty if there is none to judge.
 
     A number is no candidate if the piece with most labels does not determine the fit without each
@@ -125,13 +128,13 @@ def _leads(F: Array, part: LabelledGraph) -> Array:
     return lead
 
 
-def _ranked(judged: Sequence[tuple[float, Array]]) -> tuple[Candidate, ...]:
+def _ranked(judged: Sequence[tuple[float, Array]]) -> tuple[ScoredValue, ...]:
     """Mark the best: most labels given back, then the largest mean lead, then the first."""
     scores = [(float(np.mean(lead > _ROUNDING)), float(np.mean(lead))) for _, lead in judged]
     # Of leads that rounding alone tells apart, the first: else the form of a matrix would choose.
     rounded = [(share, round(lead, 9)) for share, lead in scores]
     best = rounded.index(max(rounded)) if scores else -1
     return tuple(
-        Candidate(value, *score, chosen=k == best)
+        ScoredValue(value, *score, chosen=k == best)
         for k, ((value, _), score) in enumerate(zip(judged, scores, strict=True))
     )
