@@ -1,7 +1,7 @@
 """The methods that RobustGC is compared with: ZhouGC, BelkinGC, HarmonicGC, PoissonGC."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, Self
 
@@ -17,6 +17,7 @@ from robustgc.graph.weights import Array
 from robustgc.linalg.solution import Solution, as_number
 from robustgc.models.harmonic import harmonic
 from robustgc.models.paper import belkin, zhou
+from robustgc.models.parameters import is_auto
 from robustgc.models.poisson import poisson
 from robustgc.transduction.answer import ROUNDING, Certificate, ComponentSolver, transduce
 from robustgc.transduction.labels import encode
@@ -73,8 +74,16 @@ class Baseline(GraphClassifier):
 
 
 def _chosen(rows: Sequence[ScoredValue], otherwise: Any) -> Any:
-    """Return the candidate that was chosen."""
+    """Return the value that was chosen."""
     return next((row.candidate for row in rows if row.chosen), otherwise)
+
+
+def _certified(
+    part: Graph, solution: Solution, extension: float = 0.0, **more: Any
+) -> tuple[Solution, Certificate]:
+    """Return a solution with its certificate."""
+    evidence = Certificate(part.n, solution.residual, solution.n_iter, extension, **more)
+    return solution, evidence
 
 
 @documented
@@ -107,6 +116,8 @@ class ZhouGC(Baseline):
     array(['a', 'a', 'b', 'b'], dtype='<U1')
     """
 
+    gamma: Any
+
     # f has the sign of the labels all over a component with one class.
     _solves_one_class = True
     # Values decay with the distance to labels, with their sign kept: only 0 is a tie, and what
@@ -128,29 +139,17 @@ class ZhouGC(Baseline):
         landmarks: int | None = None,
         unlabeled: object = None,
     ) -> None:
-        self.gamma = gamma
-        self.affinity = affinity
-        self.sigma = sigma
-        self.scale = scale
-        self.self_loops = self_loops
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.ann = ann
-        self.landmarks = landmarks
-        self.unlabeled = unlabeled
+        self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
-        if isinstance(self.gamma, str) and self.gamma == "auto":
-            return
-        if not 0 < as_number(self.gamma) < np.inf:
+        if not is_auto(self.gamma) and not 0 < as_number(self.gamma) < np.inf:
             raise ValueError(
                 f"gamma={quoted(self.gamma)} is not allowed; it must be a number > 0, or 'auto' to "
                 "choose it by the labels."
             )
 
     def _solver(self, graph: InputGraph) -> ComponentSolver:
-        rows: tuple[ScoredValue, ...] = ()
-        gamma: Any = self.gamma
+        gamma, rows = self.gamma, tuple[ScoredValue, ...]()
         if gamma == "auto":
             labels = graph.node_labels
             rows = choose_gamma(pieces(graph.weights, labels), len(labels.classes))
@@ -163,14 +162,7 @@ class ZhouGC(Baseline):
             f, size = both.f[:, :-1], both.f[:, -1:]
             tie = (f.shape[1] == 1) & (np.abs(f) <= self._cancelled * size)
             solution = Solution(np.where(tie, 0.0, f), both.residual, both.n_iter)
-            return solution, Certificate(
-                part.n,
-                solution.residual,
-                solution.n_iter,
-                extension=-gamma,
-                gamma=gamma,
-                selection=rows,
-            )
+            return _certified(part, solution, -gamma, gamma=gamma, selection=rows)
 
         return solve
 
@@ -216,6 +208,9 @@ class BelkinGC(Baseline):
     array(['a', 'a', 'b', 'b'], dtype='<U1')
     """
 
+    n_vectors: Any
+    laplacian: str
+
     def __init__(
         self,
         n_vectors: int | str = "auto",
@@ -231,24 +226,13 @@ class BelkinGC(Baseline):
         landmarks: int | None = None,
         unlabeled: object = None,
     ) -> None:
-        self.n_vectors = n_vectors
-        self.laplacian = laplacian
-        self.affinity = affinity
-        self.sigma = sigma
-        self.scale = scale
-        self.self_loops = self_loops
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.ann = ann
-        self.landmarks = landmarks
-        self.unlabeled = unlabeled
+        self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
-        auto = isinstance(self.n_vectors, str) and self.n_vectors == "auto"
-        if not auto and (not isinstance(self.n_vectors, Integral) or self.n_vectors < 1):
+        n_vectors = self.n_vectors
+        if not is_auto(n_vectors) and (not isinstance(n_vectors, Integral) or n_vectors < 1):
             raise ValueError(
-                f"n_vectors={quoted(self.n_vectors)} is not allowed; it must be a whole number >= "
-                "1, or "
+                f"n_vectors={quoted(n_vectors)} is not allowed; it must be a whole number >= 1, or "
                 "'auto' to choose it by the labels."
             )
         if self.laplacian not in KINDS:
@@ -258,9 +242,8 @@ class BelkinGC(Baseline):
             )
 
     def _solver(self, graph: InputGraph) -> ComponentSolver:
-        rows: tuple[ScoredValue, ...] = ()
+        n_vectors, rows = self.n_vectors, tuple[ScoredValue, ...]()
         known: dict[int, Graph] = {}  # components whose eigenvectors were found for the choice
-        n_vectors: Any = self.n_vectors
         if n_vectors == "auto":
             labels = graph.node_labels
             parts, n_classes = pieces(graph.weights, labels), len(labels.classes)
@@ -272,20 +255,21 @@ class BelkinGC(Baseline):
             part = known.get(_first(part), part)
             p = min(int(n_vectors), part.n)
             solution = belkin(part, Y, n_vectors=p, laplacian=self.laplacian)
-            return solution, Certificate(
-                part.n, solution.residual, solution.n_iter, extension=0.0, selection=rows
-            )
+            return _certified(part, solution, selection=rows)
 
         return solve
 
     def _publish(self, certificate: Certificate) -> None:
-        given = len(self.classes_) if self.n_vectors == "auto" else self.n_vectors
-        self.n_vectors_ = int(_chosen(certificate.selection, given))
+        otherwise = len(self.classes_) if self.n_vectors == "auto" else self.n_vectors
+        self.n_vectors_ = int(_chosen(certificate.selection, otherwise))
         self.selection_ = certificate.selection
 
 
 class _ParameterFree(Baseline):
     """A method that only has to know how weights come from X."""
+
+    _model: Callable[[Graph, Array], Solution]
+    _smooth = False  # whether f itself varies slowly along edges, not f / sqrt(d)
 
     def __init__(
         self,
@@ -300,18 +284,13 @@ class _ParameterFree(Baseline):
         landmarks: int | None = None,
         unlabeled: object = None,
     ) -> None:
-        self.affinity = affinity
-        self.sigma = sigma
-        self.scale = scale
-        self.self_loops = self_loops
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.ann = ann
-        self.landmarks = landmarks
-        self.unlabeled = unlabeled
+        self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
         """Accept: there is no parameter."""
+
+    def _solver(self, graph: InputGraph) -> ComponentSolver:
+        return lambda part, Y: _certified(part, self._model(part, Y), smooth=self._smooth)
 
     def _publish(self, certificate: Certificate) -> None:
         """Publish nothing more: there is no parameter."""
@@ -344,14 +323,8 @@ class HarmonicGC(_ParameterFree):
     array([-1.    , -0.8333,  0.8333,  1.    ])
     """
 
-    def _solver(self, graph: InputGraph) -> ComponentSolver:
-        def solve(part: Graph, Y: Array) -> tuple[Solution, Certificate]:
-            found = harmonic(part, Y)
-            return found, Certificate(
-                part.n, found.residual, found.n_iter, extension=0.0, smooth=True
-            )
-
-        return solve
+    _model = staticmethod(harmonic)
+    _smooth = True
 
 
 @documented
@@ -381,12 +354,7 @@ class PoissonGC(_ParameterFree):
     array([-6. , -5.2440,  5.2440,  6. ])
     """
 
-    def _solver(self, graph: InputGraph) -> ComponentSolver:
-        def solve(part: Graph, Y: Array) -> tuple[Solution, Certificate]:
-            found = poisson(part, Y)
-            return found, Certificate(part.n, found.residual, found.n_iter, extension=0.0)
-
-        return solve
+    _model = staticmethod(poisson)
 
 
 def _first(graph: Graph) -> int:

@@ -102,6 +102,17 @@ class RobustGC(GraphClassifier):
     array(['a', 'a', 'b', 'b'], dtype='<U1')
     """
 
+    eta: Any
+    n_modes: Any
+    class_weight: Any
+    priors: Any
+    solver: Any
+    tol: Any
+    dtype: Any
+    verbose: Any
+    engine: Any
+    n_ranks: Any
+
     def __init__(
         self,
         eta: float | str = "auto",
@@ -125,25 +136,7 @@ class RobustGC(GraphClassifier):
         engine: str = "local",
         n_ranks: int | None = None,
     ) -> None:
-        self.n_modes = n_modes
-        self.class_weight = class_weight
-        self.priors = priors
-        self.solver = solver
-        self.tol = tol
-        self.dtype = dtype
-        self.verbose = verbose
-        self.engine = engine
-        self.n_ranks = n_ranks
-        self.eta = eta
-        self.affinity = affinity
-        self.sigma = sigma
-        self.scale = scale
-        self.self_loops = self_loops
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.ann = ann
-        self.landmarks = landmarks
-        self.unlabeled = unlabeled
+        self._set_parameters(locals())
 
     _fit: Fit
     _sizes: Any  # how much the label of every row of X counts

@@ -59,17 +59,20 @@ class Parameters:
         return self.eta is not None and self.n_modes == 1 and not self.balanced
 
 
+def is_auto(value: Any) -> bool:
+    """Whether a parameter is "auto"; an array would be compared by element."""
+    return isinstance(value, str) and value == "auto"
+
+
 def checked_parameters(eta: Any, n_modes: Any, class_weight: Any) -> Parameters:
     """Return the parameters of an estimator, or refuse them."""
-    automatic = isinstance(eta, str) and eta == "auto"  # an array would be compared by element
-    if not automatic and not LEAST_ETA <= as_number(eta) < 1:
+    if not is_auto(eta) and not LEAST_ETA <= as_number(eta) < 1:
         raise ValueError(
             f"eta={quoted(eta)} is not allowed; it must be 'auto' or strictly between 0 and 1 "
             "(1e-250 or more), since gamma = eta * lambda_q must be below lambda_q (Theorem 1). "
             "The paper's parameter-free choice is 0.9."
         )
-    chosen = isinstance(n_modes, str) and n_modes == "auto"
-    if not chosen and (
+    if not is_auto(n_modes) and (
         not isinstance(n_modes, Integral) or isinstance(n_modes, bool) or n_modes < 1
     ):
         raise ValueError(
@@ -83,7 +86,7 @@ def checked_parameters(eta: Any, n_modes: Any, class_weight: Any) -> Parameters:
             f"class_weight={quoted(class_weight)} is not allowed; it must be None or 'balanced'."
         )
     return Parameters(
-        None if automatic else float(eta),
-        None if chosen else int(n_modes),
+        None if is_auto(eta) else float(eta),
+        None if is_auto(n_modes) else int(n_modes),
         class_weight is not None,
     )
