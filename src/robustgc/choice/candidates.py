@@ -69,6 +69,11 @@ class Candidate:
         return self.eta is not None and self.ridge is None
 
 
+def heaviest_lifted(candidates: Sequence[Candidate]) -> Candidate | None:
+    """Return the lifted filter with the largest weight, of equal ones the first."""
+    return max((c for c in candidates if c.lifted), key=lambda c: c.weight, default=None)
+
+
 def wanted_modes(problem: Problem) -> int:
     """Return how many modes candidates may lift."""
     if problem.parameters.n_modes is not None:

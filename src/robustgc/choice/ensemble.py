@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from robustgc.choice import likelihood
-from robustgc.choice.candidates import Candidate
+from robustgc.choice.candidates import Candidate, heaviest_lifted
 from robustgc.choice.ridges import Ridges
 from robustgc.choice.values import LabelValues
 from robustgc.graph.weights import Array
@@ -37,7 +37,7 @@ class Combination:
     filters, and R the regressions. Where classes are not balanced all m are 1.
 
     `half_squared_means` are ``t_c = |mu_c|^2 / 2``, summed over the centred candidates with their
-    coefficients; `heaviest` is the lifted filter with the largest weight, all readings together.
+    coefficients; `heaviest` is the filter of the heaviest lifted candidate, of any if none is.
     """
 
     filters: Array  # a_k times the scale (1 - eta) / eta, by which lifted modes have the weight 1
@@ -204,9 +204,8 @@ def _combined(
     """Return the sum of some candidates with their coefficients."""
     read, n = [c for c in candidates if c.is_filter], len(filters.scales)
     place = [filters.pairs.index((c.n_modes, c.eta)) for c in read]
-    lifted = any(c.lifted for c in read)
-    own = [c.weight * (c.lifted or not lifted) for c in read]
-    heaviest = int(np.argmax(np.bincount(place, own, n)))
+    first = heaviest_lifted(read) or max(read, key=lambda c: c.weight)
+    heaviest = place[read.index(first)]
     if not problem.has_choice:  # one model, as it stands
         nothing = np.zeros(problem.n_classes)
         return Combination(np.ones(1), 0.0, nothing, np.empty(0), heaviest)

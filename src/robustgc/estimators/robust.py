@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from robustgc.audit.issues import LabelIssues
+from robustgc.choice.candidates import heaviest_lifted
 from robustgc.choice.likelihood import ATYPICAL
 from robustgc.estimators._docs import documented
 from robustgc.estimators.base import GraphClassifier, unchanged_by_failure
@@ -347,7 +348,7 @@ class RobustGC(GraphClassifier):
         self.history_ = certificate.history
         self.solver_ = certificate.history[-1].solver if certificate.history else "none"
         self.selection_ = certificate.selection
-        best = next((c for c in certificate.selection if c.lifted), None)
+        best = heaviest_lifted(certificate.selection)
         given = checked_parameters(self.eta, self.n_modes, self.class_weight)
         ratio = certificate.gamma / certificate.lambda_1  # NaN where nothing was solved
         otherwise = given.eta if given.eta is not None else ratio if ratio > 0 else np.nan
