@@ -15,8 +15,7 @@ from scipy.special import softmax
 
 from robustgc.choice import likelihood
 from robustgc.choice.candidates import Candidate, heaviest_lifted
-from robustgc.choice.ridges import Ridges
-from robustgc.choice.values import LabelValues
+from robustgc.choice.values import LabelValues, Ridges
 from robustgc.graph.weights import Array
 from robustgc.models.label_filters import LabelFilters
 from robustgc.transduction.problem import Problem

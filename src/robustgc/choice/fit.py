@@ -6,7 +6,7 @@ import numpy as np
 
 from robustgc.choice import candidates
 from robustgc.choice.ensemble import Ensemble, weigh_candidates
-from robustgc.choice.ridges import Ridges
+from robustgc.choice.values import Ridges
 from robustgc.graph import threads
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array
