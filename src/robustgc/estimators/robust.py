@@ -354,3 +354,27 @@ class RobustGC(GraphClassifier):
         otherwise = given.eta if given.eta is not None else ratio if ratio > 0 else np.nan
         self.eta_ = best.eta if best else otherwise
         self.n_modes_ = best.n_modes if best else given.n_modes or 1
+
+
+def find_label_issues(W: Any, y: ArrayLike, **options: Any) -> LabelIssues:
+    """Return which of the given labels are suspicious, without keeping an estimator.
+
+    Parameters
+    ----------
+    W : array, sparse matrix or CSR, shape (N, N)
+        The weights of the graph; or points, with ``affinity="knn"`` among the options.
+    y : array-like, shape (N,)
+        Labels, as in `RobustGC.fit`.
+    **options
+        Parameters of `RobustGC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustgc import find_label_issues
+    >>> W = np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3))
+    >>> W[2, 3] = W[3, 2] = 0.1
+    >>> find_label_issues(W, ["a", "a", "", "b", "a", "b"]).node[0]
+    np.int64(4)
+    """
+    return RobustGC(**{"affinity": "precomputed", **options}).fit(W, y).label_issues()
