@@ -59,13 +59,13 @@ def pieces(W: Weights, labels: Labels) -> list[LabelledGraph]:
         return [LabelledGraph(Graph._trusted(W), labels.codes)]
     order = np.argsort(number, kind="stable")
     ends = np.cumsum(np.bincount(number, minlength=count))
-    found = []
+    parts = []
     for c in np.unique(number[labels.codes >= 0]):
         nodes = order[ends[c - 1] if c else 0 : ends[c]]
         codes = labels.codes[nodes]
         if len(np.unique(codes[codes >= 0])) > 1:
-            found.append(LabelledGraph(Graph._trusted(W, nodes), codes))
-    return found
+            parts.append(LabelledGraph(Graph._trusted(W, nodes), codes))
+    return parts
 
 
 def choose_gamma(
@@ -74,12 +74,8 @@ def choose_gamma(
     """Judge every gamma of ZhouGC; empty if no piece has two classes."""
     if not parts:
         return ()
-    unseen = [zhou_leave_one_out(part, n_classes, gammas) for part in parts]
-    judged = []
-    for k, gamma in enumerate(gammas):
-        leads = [_leads(found[k], part) for found, part in zip(unseen, parts, strict=True)]
-        judged.append((gamma, np.concatenate(leads)))
-    return _ranked(judged)
+    by_part = [zhou_leave_one_out(part, n_classes, gammas) for part in parts]
+    return _scored(gammas, [_leads(F, parts) for F in zip(*by_part, strict=True)])
 
 
 def choose_n_vectors(
@@ -102,23 +98,21 @@ def choose_n_vectors(
         eigenpairs(part.graph, min(most, part.graph.n), laplacian).vectors[part.labelled]
         for part in parts
     ]
-    judged = []
-    for p in np.unique(np.geomspace(n_classes, most, 9).round().astype(int)):
-        if hat_matrix_factors(bases[main][:, :p]) is None:
-            continue
-        leads = [
-            _leads(belkin_leave_one_out(basis[:, :p], Y), part)
-            for part, basis in zip(parts, bases, strict=True)
-            for Y in [part.one_hot(n_classes)]
-        ]
-        judged.append((int(p), np.concatenate(leads)))
-    return _ranked(judged)
+    columns = [part.one_hot(n_classes) for part in parts]
+    numbers = np.unique(np.geomspace(n_classes, most, 9).round().astype(int)).tolist()
+    numbers = [p for p in numbers if hat_matrix_factors(bases[main][:, :p]) is not None]
+    leads = []
+    for p in numbers:
+        pairs = zip(bases, columns, strict=True)
+        leads.append(_leads([belkin_leave_one_out(basis[:, :p], Y) for basis, Y in pairs], parts))
+    return _scored(numbers, leads)
 
 
-def _leads(F: Array, part: LabelledGraph) -> Array:
-    """Return by how much, from -1 to 1, every label's own class leads the others."""
-    rows, codes = np.arange(len(F)), part.codes[part.labelled]
-    own, F = F[rows, codes], F.copy()
+def _leads(answers: Sequence[Array], parts: Sequence[LabelledGraph]) -> Array:
+    """Return by how much, from -1 to 1, the own class of every label leads the others."""
+    F = np.concatenate(answers)
+    rows, codes = np.arange(len(F)), np.concatenate([p.codes[p.labelled] for p in parts])
+    own = F[rows, codes]
     F[rows, codes] = -np.inf
     best = F.max(axis=1)
     lead = np.where(np.isinf(own), -1.0, 1.0)  # no label left of its class; of any other
@@ -128,13 +122,11 @@ def _leads(F: Array, part: LabelledGraph) -> Array:
     return lead
 
 
-def _ranked(judged: Sequence[tuple[float, Array]]) -> tuple[ScoredValue, ...]:
-    """Mark the best: most labels given back, then the largest mean lead, then the first."""
-    scores = [(float(np.mean(lead > _ROUNDING)), float(np.mean(lead))) for _, lead in judged]
+def _scored(values: Sequence[float], leads: Sequence[Array]) -> tuple[ScoredValue, ...]:
+    """Mark the best value: most labels given back, then the largest mean lead, then the first."""
+    scores = [(float(np.mean(lead > _ROUNDING)), float(np.mean(lead))) for lead in leads]
     # Of leads that rounding alone tells apart, the first: else the form of a matrix would choose.
     rounded = [(share, round(lead, 9)) for share, lead in scores]
     best = rounded.index(max(rounded)) if scores else -1
-    return tuple(
-        ScoredValue(value, *score, chosen=k == best)
-        for k, ((value, _), score) in enumerate(zip(judged, scores, strict=True))
-    )
+    pairs = enumerate(zip(values, scores, strict=True))
+    return tuple(ScoredValue(value, *score, chosen=k == best) for k, (value, score) in pairs)

@@ -17,16 +17,19 @@ from robustgc.graph.weights import Array
 from robustgc.linalg.cg import factorised, solve_shifted
 from robustgc.linalg.dense import solve_by_spectrum, system_residual
 from robustgc.linalg.ladder import SolverOptions, lambda_1, solve_robust
+from robustgc.linalg.lifted import LiftedFilters, check_residual, find_modes
 from robustgc.linalg.solution import (
     Gammas,
+    NotConvergedError,
+    NotConvexError,
     Solution,
     check_gamma,
     check_gammas,
+    check_positive,
     check_tol,
     warn_if_inaccurate,
 )
 from robustgc.linalg.spectrum import eigenpairs
-from robustgc.models.lifted_model import solve_lifted
 from robustgc.models.parameters import checked_labels, columns_by_nodes, shaped
 
 # ZhouGC's matrix is singular to working precision for a gamma below.
@@ -85,6 +88,40 @@ def robust(
         found = solve_lifted(graph, Y.reshape(graph.n, -1), n_modes=n_modes, gamma=gamma, tol=tol)
         return shaped(found, Y, tol)
     return robust_path(graph, y, [gamma], tol=tol, solver=solver)[0]
+
+
+def solve_lifted(graph: Graph, Y: Array, *, n_modes: int, gamma: float, tol: float) -> Solution:
+    """Return the minimiser with the first modes lifted.
+
+    Raises
+    ------
+    NotConvexError
+        ``gamma >= lambda_q``.
+    """
+    if not isinstance(n_modes, Integral) or not 1 <= n_modes < graph.n:
+        raise ValueError(
+            f"n_modes={quoted(n_modes)} is not allowed for a graph of {graph.n} nodes; it must be "
+            f"a whole number from 1 to {graph.n - 1}."
+        )
+    options = SolverOptions(tol=tol, dtype="float64")
+    modes = find_modes(graph, n_modes + 1, Y, options)
+    if len(modes.values) < n_modes:
+        raise NotConvergedError(
+            f"n_modes={n_modes} was asked for, but only {len(modes.values)} modes of this graph of "
+            f"{graph.n} nodes stand clear of the others. Lower n_modes."
+        )
+    limit = float(modes.values[n_modes - 1])
+    gamma = check_positive(gamma)
+    if gamma >= limit:
+        raise NotConvexError(
+            f"gamma = {gamma:.12g} is not below lambda_{n_modes} = {limit:.12g}: the problem with "
+            f"the first {n_modes} modes lifted is strongly convex only below. Choose gamma = eta * "
+            f"lambda_{n_modes} with 0 < eta < 1."
+        )
+    filters = LiftedFilters(graph, modes, [n_modes], [gamma], options)
+    f, residual, steps = filters.answer(Y, np.ones((1, 1)), tol)
+    check_residual(residual, tol, modes)
+    return Solution(f[0], max(residual, filters.rounding(Y, np.ones((1, 1)), f)), steps)
 
 
 def robust_path(
