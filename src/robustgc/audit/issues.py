@@ -147,29 +147,14 @@ def printable(name: object, longest: int = 40) -> str:
 
 @dataclass(frozen=True)
 class ComponentIssues:
-    """What the labels of one component say of each other: a row for each.
+    """What the labels of one component say of each other, a row for each."""
 
-    Attributes
-    ----------
-    nodes : ndarray of int, shape (labels,)
-        Their numbers in the whole graph.
-    posterior : ndarray, shape (labels,)
-        Probability that the label is right.
-    judged : ndarray of bool, shape (labels,)
-    probabilities : ndarray, shape (labels, K)
-        Of the classes when the label is left out.
-    classes : ndarray of int, shape (K,)
-        Of the columns of `probabilities`.
-    evidence : dict
-        From rows to the numbers of the nodes that speak against the label.
-    """
-
-    nodes: NDArray[Any]
-    posterior: Array
-    judged: NDArray[np.bool_]
-    probabilities: Array
-    classes: NDArray[Any]
-    evidence: dict[int, tuple[int, ...]]
+    nodes: NDArray[Any]  # their numbers in the whole graph, (labels,)
+    posterior: Array  # probability that the label is right, (labels,)
+    judged: NDArray[np.bool_]  # (labels,)
+    probabilities: Array  # of the classes when the label is left out, (labels, K)
+    classes: NDArray[Any]  # of the columns of `probabilities`, (K,)
+    evidence: dict[int, tuple[int, ...]]  # from rows to the nodes that speak against the label
 
 
 def component_issues(fit: ComponentFit) -> ComponentIssues:

@@ -19,23 +19,12 @@ _STEPS = 10  # of a walk that goes on with probability 1/2: further away is less
 
 @dataclass(frozen=True)
 class QueriedComponent:
-    """One component that was answered, as far as queries need it.
-
-    Attributes
-    ----------
-    graph : Graph
-    nodes : ndarray of int
-        Its nodes in the whole graph.
-    n_classes : int
-        How many classes have a label there.
-    modes : Modes or None
-        The first modes, where they are known.
-    """
+    """One component that was answered, as far as queries need it."""
 
     graph: Graph
-    nodes: NDArray[Any]
-    n_classes: int
-    modes: Modes | None
+    nodes: NDArray[Any]  # in the whole graph
+    n_classes: int  # that have a label here
+    modes: Modes | None  # the first ones, where they are known
 
 
 def queries(

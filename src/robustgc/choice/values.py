@@ -24,14 +24,9 @@ _LEAST_WEIGHT = 0.05  # of a label, relative to the mean: no label has endless n
 
 
 class LabelValues:
-    """Leave-one-out decision values of the candidates, (candidates, labels, K).
+    """Leave-one-out decision values of the candidates, those read by class means first.
 
-    Parameters
-    ----------
-    candidates : sequence of Candidate
-        Those read by class means first.
-    w : ndarray, shape (labels,)
-        Weights of the labels; class means have these times the degree weights.
+    `w` are weights of the labels; class means have these times the degree weights.
 
     Attributes
     ----------
@@ -130,10 +125,10 @@ class Ridges:
         self._dual = filters.kernel is not None and len(own) <= _MOST_LABELS
         if self._dual:
             assert filters.kernel is not None
-            found = filters.kernel[self._which] + np.outer(problem.v0, problem.v0)
-            found *= own * own.T
-            self._sizes = np.einsum("kii->k", found) / len(own)
-            self._kernels = found / self._sizes[:, None, None]
+            K = filters.kernel[self._which] + np.outer(problem.v0, problem.v0)
+            K *= own * own.T
+            self._sizes = np.einsum("kii->k", K) / len(own)
+            self._kernels = K / self._sizes[:, None, None]
         else:
             self._most = most = int(filters.filters.n_modes.max())
             self._rows = own * np.column_stack([problem.v0, V[:, :most]])
@@ -154,8 +149,8 @@ class Ridges:
         ``T_i - [P T]_i / P_ii`` with ``P = (K_LL + s S)^-1``.
         """
         targets, solved = self._targets(w), [self._solve(w, r) for r in which]
-        found = [targets - solution / diagonal[:, None] for solution, diagonal in solved]
-        return np.asarray(found).reshape(len(found), *targets.shape)
+        answers = [targets - solution / diagonal[:, None] for solution, diagonal in solved]
+        return np.asarray(answers).reshape(len(answers), *targets.shape)
 
     def answer(self, w: Array, coefficients: Array, tol: float) -> Array:
         """Return the sum of the regressions with some coefficients at all nodes, (N, K)."""
@@ -182,15 +177,15 @@ class Ridges:
         """Return ``P T`` and the diagonal of P of a regression; those of the last w are kept."""
         if self._solved is None or not np.array_equal(self._solved[0], w):
             self._solved = w, {}
-        found = self._solved[1]
-        if r not in found:
+        known = self._solved[1]
+        if r not in known:
             k, s = r // len(RIDGES), RIDGES[r % len(RIDGES)]
             noise = s / np.maximum(w / w.mean(), _LEAST_WEIGHT)
             if self._dual:
-                found[r] = _dual(self._kernels[k], noise, self._targets(w))
+                known[r] = _dual(self._kernels[k], noise, self._targets(w))
             else:
-                found[r] = _primal(self._rows * self._roots[k], noise, self._targets(w))
-        return found[r]
+                known[r] = _primal(self._rows * self._roots[k], noise, self._targets(w))
+        return known[r]
 
 
 def _dual(K: Array, noise: Array, targets: Array) -> tuple[Array, Array]:
