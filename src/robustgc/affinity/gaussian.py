@@ -61,14 +61,7 @@ class GaussianOperator(Operator):
 
     Multiplies like the matrix: ``operator @ V`` computes every block of the upper half once, on
     all cores, and uses it for its mirror image too. The order of sums does not depend on the
-    number of threads.
-
-    Parameters
-    ----------
-    X : array or sparse array, shape (N, dimensions)
-    sigma, scale : float
-    self_loops : bool
-        Whether the diagonal is 1 or 0.
+    number of threads. The diagonal is 1 with self-loops, 0 without.
 
     Examples
     --------
@@ -92,7 +85,7 @@ class GaussianOperator(Operator):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the points; a product takes a block of 32 MB beside them."""
+        """Bytes of the points; a product takes a block of 32 MB as well."""
         return int(self._X.data.nbytes)
 
     def diagonal(self) -> Array:

@@ -17,21 +17,10 @@ FAR = 1e100  # from here on all fitted points are equally far, and squares do no
 
 
 class Points:
-    """Points moved to their mean and scaled to 1.
+    """Points moved to their mean and scaled to 1; a distance of 1 between them was `unit` before.
 
-    Parameters
-    ----------
-    X : array or sparse array, shape (N, dimensions)
-    least : float
-        What a distance of 1 is to be at least: points so near each other that a kernel of great
-        width cannot tell them apart become smaller than 1.
-
-    Attributes
-    ----------
-    X : ndarray or csr_array, shape (N, dimensions)
-        The points after moving and scaling.
-    unit : float
-        What a distance of 1 between them was before.
+    `least` is the least unit: points so near each other that a kernel of great width cannot tell
+    them apart become smaller than 1.
     """
 
     def __init__(self, X: Any, least: float = 0.0) -> None:
@@ -71,22 +60,11 @@ class Points:
         return distances * self.unit, numbers
 
     def near(self, A: Any, k: int, reach: Array | float = 0.0) -> tuple[Any, Any, Array]:
-        """Find the fitted points near to other ones: the k nearest, and all within reach.
+        """Find the fitted points near to `moved` ones: the k nearest, and all within reach.
 
-        Parameters
-        ----------
-        A : array or sparse array, shape (m, dimensions)
-            Points that were `moved`; a matrix of (m, N) distances is held.
-        k : int
-        reach : ndarray, shape (N,), or float
-            How far each fitted point sees, in scaled units.
-
-        Returns
-        -------
-        rows, columns : ndarray of int
-            Pairs of a new and a fitted point: all of these and, for rounding, a few more.
-        distances : ndarray
-            Of these pairs, in scaled units.
+        `reach` is how far each fitted point sees, in scaled units. A matrix of (m, N) distances is
+        held. Returns rows and columns, the pairs of a moved and a fitted point (for rounding, a few
+        more than these), and their distances in scaled units.
         """
         sparse = sp.issparse(A) or sp.issparse(self.X)
         if sparse:

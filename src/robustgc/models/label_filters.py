@@ -25,17 +25,10 @@ _SEED = 20180523
 
 
 class _NearRows:
-    """Rows of some kernels between labelled nodes: those of one report are there for the next.
-
-    Attributes
-    ----------
-    of, labels : ndarray of int
-        The nodes of the rows and of the columns, in the order in which they came.
-    values : ndarray, shape (filters, len(of), len(labels))
-    """
+    """Rows of some kernels between labelled nodes: those of one report are there for the next."""
 
     def __init__(self, count: int, of: NDArray[Any], labels: NDArray[Any]) -> None:
-        self.of, self.labels = of, labels
+        self.of, self.labels = of, labels  # nodes of rows and columns, in the order they came
         self.values = np.empty((count, len(of), len(labels)), dtype=np.float32)
 
     def add(self, nodes: NDArray[Any], values: Array, axis: int) -> None:
@@ -59,32 +52,14 @@ def _places(nodes: NDArray[Any], among: NDArray[Any]) -> NDArray[Any]:
 
 
 class LabelFilters:
-    """Some lifted filters restricted to the labelled nodes.
+    """Some lifted filters restricted to the labelled nodes, which ascend.
 
     With few labels on a graph that is not large, the kernel between them is computed. Else the part
     of the known modes is exact, and off the modes only products with the label columns are
     computed, and the diagonal from columns that add up labels with random signs: off the modes
     labels know little of each other, so that a label's own part stands out.
 
-    Parameters
-    ----------
-    filters : LiftedFilters
-    etas : array-like, shape (filters,)
-    nodes : ndarray of int, shape (labels,)
-        The labelled nodes, ascending.
-    tol : float
-    earlier : LabelFilters or None
-        The same filters at other labels: only what has changed is computed.
-
-    Attributes
-    ----------
-    V : ndarray, shape (labels, modes)
-        The modes at the labels.
-    mode_weights : ndarray, shape (filters, modes)
-    pairs : list of (int, float)
-        n_modes and eta of every filter.
-    kernel : ndarray, shape (filters, labels, labels), or None
-        Where it is at hand.
+    `earlier` are the same filters at other labels: only what has changed is computed.
     """
 
     def __init__(
@@ -97,11 +72,12 @@ class LabelFilters:
     ) -> None:
         self.filters, self.nodes, self.etas = filters, nodes, np.asarray(etas, dtype=float)
         self.scales = (1 - self.etas) / self.etas
+        # n_modes and eta of every filter.
         self.pairs = list(zip(filters.n_modes.tolist(), self.etas.tolist(), strict=True))
         self._graph, self._tol, m = filters.graph, tol, len(nodes)
-        self.V = self._graph.at(filters.modes.vectors, nodes)
-        self.mode_weights = self.scales[:, None] * filters.weights
-        self.kernel: Array | None = None
+        self.V = self._graph.at(filters.modes.vectors, nodes)  # (labels, modes)
+        self.mode_weights = self.scales[:, None] * filters.weights  # (filters, modes)
+        self.kernel: Array | None = None  # (filters, labels, labels), where it is at hand
         # Off the modes: the label columns that came first, the answers to them, the diagonal.
         self._first: tuple[Array, Array, Array] | None = None
         self._earlier = earlier if earlier is not None and earlier._first is not None else None

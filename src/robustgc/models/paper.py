@@ -32,8 +32,7 @@ from robustgc.linalg.solution import (
 from robustgc.linalg.spectrum import eigenpairs
 from robustgc.models.parameters import checked_labels, columns_by_nodes, shaped
 
-# ZhouGC's matrix is singular to working precision for a gamma below.
-NEAR_ROUNDING = 1e-6
+_NEAR_ROUNDING = 1e-6  # ZhouGC's matrix is singular to working precision for a gamma below
 
 
 def robust(
@@ -85,8 +84,9 @@ def robust(
     """
     if n_modes != 1:
         Y, tol = checked_labels(graph, y), check_tol(tol)
-        found = solve_lifted(graph, Y.reshape(graph.n, -1), n_modes=n_modes, gamma=gamma, tol=tol)
-        return shaped(found, Y, tol)
+        columns = Y.reshape(graph.n, -1)
+        solution = solve_lifted(graph, columns, n_modes=n_modes, gamma=gamma, tol=tol)
+        return shaped(solution, Y, tol)
     return robust_path(graph, y, [gamma], tol=tol, solver=solver)[0]
 
 
@@ -152,7 +152,7 @@ def robust_path(
         )
     options = SolverOptions(solver=solver, tol=tol)
     outcome, _ = solve_robust(graph, Y.reshape(graph.n, -1), Gammas(gammas, etas), options)
-    return [shaped(found, Y, tol) for found in outcome.solutions]
+    return [shaped(solution, Y, tol) for solution in outcome.solutions]
 
 
 def zhou(graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10) -> Solution:
@@ -174,20 +174,22 @@ def zhou_path(
 ) -> list[Solution]:
     """Return `zhou` for every gamma of a grid: up to 1500 nodes from one decomposition."""
     Y, gammas, tol = checked_labels(graph, y), check_gammas(gammas), check_tol(tol)
-    low = [gamma for gamma in gammas if gamma < 1]
     if graph.n > SMALL or len(gammas) == 1:
-        found = [_zhou(graph, Y, gamma, tol) for gamma in gammas]
+        solutions = [_zhou(graph, Y, gamma, tol) for gamma in gammas]
     else:
+        low = [gamma for gamma in gammas if gamma < 1]
         known = dict(zip(low, solve_by_spectrum(graph, Y, low, low), strict=True))
-        found = [known[g] if g < 1 else _zhou_series(graph, Y, g) for g in gammas]
-    return [warn_if_inaccurate(solution, tol) for solution in found]
+        solutions = [known[g] if g < 1 else _zhou_series(graph, Y, g) for g in gammas]
+    return [warn_if_inaccurate(solution, tol) for solution in solutions]
 
 
 def _zhou(graph: Graph, Y: Array, gamma: float, tol: float) -> Solution:
-    if gamma < NEAR_ROUNDING:
+    if gamma < _NEAR_ROUNDING:
         if graph.n <= SMALL:
             return solve_by_spectrum(graph, Y, [gamma], [gamma])[0]
-        return _zhou_near_rounding(graph, Y, gamma, tol)
+        # v0 in closed form, as its weight is 1 whatever gamma; the rest by a solve.
+        rest = solve_shifted(graph, Y, gamma, off=graph.v0[:, None], tol=tol)
+        return Solution(Y - graph.P0(Y) + gamma * rest.f, rest.residual, rest.n_iter)
     if graph.n > SMALL and gamma >= 1:
         return _zhou_series(graph, Y, gamma)
     # Elimination without pivoting has no cancellation on this matrix (an M-matrix), so even
@@ -205,7 +207,7 @@ def _zhou_series(graph: Graph, Y: Array, gamma: float) -> Solution:
     """Sum ``gamma / (1 + gamma) (S / (1 + gamma))^k y``, the series of ZhouGC for a large gamma.
 
     Every term is a sum of products of weights: values far from all labels come out with their
-    sign and digits, however small they are beside the others.
+    sign and digits, however small they are relative to the others.
     """
     term = gamma / (1 + gamma) * Y
     f, silent, n_iter = term, -1, 0
@@ -217,12 +219,6 @@ def _zhou_series(graph: Graph, Y: Array, gamma: float) -> Solution:
         if silent == before and (np.abs(term) <= 1e-17 * np.abs(f)).all():
             break
     return Solution(f, system_residual(graph, f / gamma, Y, gamma), n_iter)
-
-
-def _zhou_near_rounding(graph: Graph, Y: Array, gamma: float, tol: float) -> Solution:
-    """Answer v0 in closed form (its weight is 1 whatever gamma) and solve for the rest."""
-    rest = solve_shifted(graph, Y, gamma, off=graph.v0[:, None], tol=tol)
-    return Solution(Y - graph.P0(Y) + gamma * rest.f, rest.residual, rest.n_iter)
 
 
 def belkin(

@@ -39,10 +39,10 @@ def columns_by_nodes(columns: Array) -> list[tuple[NDArray[np.bool_], NDArray[np
     return [(mask, np.flatnonzero(mask_of.ravel() == k)) for k, mask in enumerate(masks)]
 
 
-def shaped(found: Solution, Y: Array, tol: float) -> Solution:
+def shaped(solution: Solution, Y: Array, tol: float) -> Solution:
     """Return a solution in the shape of the labels; warn where it is not good to the tolerance."""
-    f = found.f.reshape(Y.shape)
-    return warn_if_inaccurate(Solution(f, found.residual, found.n_iter), tol)
+    f = solution.f.reshape(Y.shape)
+    return warn_if_inaccurate(Solution(f, solution.residual, solution.n_iter), tol)
 
 
 @dataclass(frozen=True)

@@ -64,20 +64,18 @@ def poisson(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
 
 def _by_products(graph: Graph, b: Array, tol: float) -> Solution | None:
     """Solve by conjugate gradients, plain and then with multigrid; None where both stall."""
-    L, sparse = multigrid.operator(graph), multigrid.has_sparse_matrix(graph)
+    L = multigrid.operator(graph)
     sizes = np.sqrt(np.einsum("ij,ij->j", b, b))
 
     def apply(x: Array) -> Array:
         return graph.P0(L(x))
 
+    # Where only products are known there is nothing else; a matrix can be factorised.
+    plain = PATIENT_STEPS if isinstance(graph._whole, Operator) else PROBE_STEPS
     x, steps = np.zeros_like(b), 0
-    for smooth in (False, True) if sparse else (False,):
-        # Where only products are known there is nothing else; a matrix can be factorised.
-        limit = (
-            300 if smooth else PATIENT_STEPS if isinstance(graph._whole, Operator) else PROBE_STEPS
-        )
+    for limit in (plain, 300) if multigrid.has_sparse_matrix(graph) else (plain,):
         try:
-            cycle = multigrid.hierarchy(graph) if smooth else graph.P0
+            cycle = graph.P0 if limit == plain else multigrid.hierarchy(graph)
             x, n_iter = conjugate_gradients(
                 apply, b, cycle, graph.P0, goal=tol / 2 * sizes, limit=limit, start=x
             )
@@ -116,7 +114,7 @@ def node_kernel(graph: Graph, i: ArrayLike, j: ArrayLike) -> Array:
     >>> node_kernel(Graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), 0, [0, 1, 2])
     array([[ 0.625 , -0.1767767, -0.375 ]])
     """
-    rows, cols = _nodes(graph, i), _nodes(graph, j)
+    rows, cols = _checked_nodes(graph, i), _checked_nodes(graph, j)
     if graph.n <= SMALL:
         spectrum = full_spectrum(graph)
         V = spectrum.vectors[:, 1:]
@@ -126,12 +124,12 @@ def node_kernel(graph: Graph, i: ArrayLike, j: ArrayLike) -> Array:
     return np.asarray(solve_shifted(graph, units, 0.0, tol=1e-12).f[rows])
 
 
-def _nodes(graph: Graph, given: ArrayLike) -> NDArray[Any]:
-    nodes = np.atleast_1d(np.asarray(given))
+def _checked_nodes(graph: Graph, i: ArrayLike) -> NDArray[Any]:
+    nodes = np.atleast_1d(np.asarray(i))
     whole = nodes.ndim == 1 and nodes.size > 0 and nodes.dtype.kind in "iu"
     if not whole or nodes.min() < 0 or nodes.max() >= graph.n:
         raise ValueError(
             f"Nodes must be integers from 0 to {graph.n - 1}, one or a list of them; got "
-            f"{quoted(given)}."
+            f"{quoted(i)}."
         )
     return nodes
