@@ -74,7 +74,7 @@ class Standardisation:
         constant = [name for name, size in zip(names, self.deviation, strict=True) if size == 0]
         if not constant:
             return (done,)
-        return done, f"columns with one value only count for nothing: {listed(constant)}"
+        return done, f"columns that hold one value only have no effect: {listed(constant)}"
 
 
 def check_metric(metric: object, affinity: object) -> None:
@@ -188,7 +188,7 @@ def warn_of_spreads(X: Any, names: Sequence[str] | None) -> None:
         )
         warn(
             f"{wide[0].upper()}{wide[1:]} of X has {ratio:.3g} times the standard deviation of "
-            f"{narrow}, so that distances see little but the former. Standardise the columns "
+            f"{narrow}, so that distances hardly depend on the latter. Standardise the columns "
             "(StandardScaler of scikit-learn; classify(points=...) and --scale standard do it), or "
             "compare directions with metric='cosine'."
         )

@@ -267,8 +267,8 @@ def _in_unit(K: Weights, unit: float) -> Weights:
     largest = float(K.max()) if min(K.shape) else 0.0
     if largest > float(np.finfo(float).max) / 2**40 * unit:  # sums of them would overflow
         raise ValueError(
-            f"Weights between new points and nodes reach {largest:.3g}, beyond all measure "
-            "relative to those of the graph. Give both in the same unit."
+            f"Weights between new points and nodes reach {largest:.3g}, which is too large "
+            "relative to the weights of the graph for double precision. Give both in the same unit."
         )
     return divided(K, unit)
 
