@@ -178,13 +178,7 @@ def label_issues(
 ) -> LabelIssues:
     """Return the report on all labels from those on the components.
 
-    Parameters
-    ----------
-    components : iterable of ComponentIssues
-    labelled, codes : ndarray of int
-        The labelled nodes, ascending, and their classes.
-    classes : ndarray
-        The names of the classes.
+    `labelled` are the labelled nodes, ascending, `codes` their classes, and `classes` the names.
     """
     m, K = len(labelled), len(classes)
     rows = np.arange(m)

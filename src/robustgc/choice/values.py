@@ -27,17 +27,12 @@ class LabelValues:
     """Leave-one-out decision values of the candidates, those read by class means first.
 
     `w` are weights of the labels; class means have these times the degree weights.
-
-    Attributes
-    ----------
-    values : ndarray, shape (candidates, labels, K)
-    mass_without_i : ndarray, shape (labels, K)
-        Label mass ``m_c`` of every class without label i.
-    floor : ndarray, shape (candidates,)
-        Values of this size are rounding.
-    squared_class_means : ndarray, shape (candidates read by means, K)
-        ``|mu_c|^2`` with all labels.
     """
+
+    values: Array  # (candidates, labels, K)
+    mass_without_i: Array  # label mass m_c of every class without label i, (labels, K)
+    floor: Array  # values of this size are rounding, (candidates,)
+    squared_class_means: Array  # |mu_c|^2 with all labels, (candidates read by means, K)
 
     def __init__(
         self,

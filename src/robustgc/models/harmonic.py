@@ -221,14 +221,9 @@ def harmonic_values(A: Array, boundary_weight: Array, boundary_sum: Array) -> Ar
     ``max |boundary_sum / boundary_weight|`` for any weights, where the factors of a matrix would
     lose a cluster that is held by weak edges only.
 
-    Parameters
-    ----------
-    A : ndarray, shape (n, n)
-        Symmetric weights >= 0 between the free nodes; the diagonal counts as 0.
-    boundary_weight : ndarray, shape (n,)
-        Weight of each node's edges to the nodes whose values are given.
-    boundary_sum : ndarray, shape (n, columns)
-        The same edges, times the values given.
+    A are symmetric weights >= 0 between the free nodes, whose diagonal counts as 0;
+    `boundary_weight` is the weight of each node's edges to the nodes with fixed values, and
+    `boundary_sum` (n, columns) the sum over them of weight times value.
 
     Examples
     --------
@@ -241,20 +236,20 @@ def harmonic_values(A: Array, boundary_weight: Array, boundary_sum: Array) -> Ar
     array([ 0.3333, -0.3333])
     """
     A = A.copy()
-    given = np.column_stack([boundary_weight, boundary_sum])
-    n, taken = len(A), []
+    boundary = np.column_stack([boundary_weight, boundary_sum])
+    n, eliminated = len(A), []
     for end in range(n, 0, -_BLOCK):
         start = max(0, end - _BLOCK)
         block, rest = slice(start, end), slice(0, start)
-        to_rest, to_given = A[block, rest].copy(), given[block].copy()
-        inverse = _inverse(A[block, block], to_rest.sum(axis=1) + to_given[:, 0])
+        to_rest, to_boundary = A[block, rest].copy(), boundary[block].copy()
+        inverse = _inverse(A[block, block], to_rest.sum(axis=1) + to_boundary[:, 0])
         reach = A[rest, block] @ inverse
         A[rest, rest] += reach @ to_rest
-        given[rest] += reach @ to_given
-        taken.append((block, inverse, to_rest, to_given[:, 1:]))
+        boundary[rest] += reach @ to_boundary
+        eliminated.append((block, inverse, to_rest, to_boundary[:, 1:]))
     f = np.empty(boundary_sum.shape)
-    for block, inverse, to_rest, pulled in reversed(taken):
-        f[block] = inverse @ (to_rest @ f[: block.start] + pulled)
+    for block, inverse, to_rest, fixed in reversed(eliminated):
+        f[block] = inverse @ (to_rest @ f[: block.start] + fixed)
     return f
 
 

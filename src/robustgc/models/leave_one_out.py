@@ -123,16 +123,10 @@ def zhou_leave_one_out(part: LabelledGraph, n_classes: int, gammas: Sequence[flo
 
 
 def belkin_leave_one_out(basis: Array, Y: Array) -> Array:
-    """Return BelkinGC's leave-one-out values; -inf where a class has no other label.
+    """Return BelkinGC's leave-one-out values (labels, K); -inf where a class has no other label.
 
-    By the hat matrix, ``Y_i - r_i / (1 - h_ii)``; refitted where that is not determined.
-
-    Parameters
-    ----------
-    basis : ndarray, shape (labels, p)
-        The labelled rows of the eigenvectors.
-    Y : ndarray, shape (labels, K)
-        One-hot rows.
+    By the hat matrix, ``Y_i - r_i / (1 - h_ii)``; refitted where that is not determined. The basis
+    are the labelled rows (labels, p) of the eigenvectors, Y one-hot rows (labels, K).
     """
     factors = hat_matrix_factors(basis)
     if factors is not None:
@@ -180,16 +174,8 @@ def zhou_at_nodes(
     """Return the rows `nodes` of ``gamma (L_N + gamma I)^-1 B``, with B zero but for Y there.
 
     Above 1500 nodes gammas below 1 come from one Lanczos run for all, of which only these rows are
-    kept: shifted systems share their Krylov space. The others are answered by `zhou` one by one,
-    which keeps signs far from the labels.
-
-    Parameters
-    ----------
-    graph : Graph
-    nodes : ndarray of int, shape (m,)
-    Y : ndarray, shape (m, columns)
-    gammas : sequence of float
-        The number of steps grows with ``gamma^-1/2``, so they should not be too small.
+    kept: shifted systems share their Krylov space. The number of steps grows with ``gamma^-1/2``.
+    The others are answered by `zhou` one by one, which keeps signs far from the labels.
     """
     low = [gamma for gamma in gammas if gamma < 1 and graph.n > SMALL]
     answers = {gamma: np.empty(Y.shape) for gamma in gammas}
