@@ -24,7 +24,7 @@ from robustgc.transduction.labels import encode
 
 
 class Baseline(GraphClassifier):
-    """A method with one solver for a connected graph, whose parameter the labels may choose."""
+    """A method with one solver for a connected graph, whose parameter labels may choose."""
 
     _solves_one_class = False
     _rounding = ROUNDING
@@ -60,17 +60,15 @@ class Baseline(GraphClassifier):
             self._publish(self._set_answers(self._answer))
         return self
 
-    @abstractmethod
     def _check_parameters(self) -> None:
-        """Refuse the method's own parameters before any work is done."""
+        """Refuse the method's own parameters, if it has any, before any work is done."""
 
     @abstractmethod
     def _solver(self, graph: InputGraph) -> ComponentSolver:
-        """Choose what is left to the labels; return what solves one connected component."""
+        """Choose parameters that are "auto"; return what solves one connected component."""
 
-    @abstractmethod
     def _publish(self, certificate: Certificate) -> None:
-        """Set the method's own fitted attributes from the largest component that was solved."""
+        """Set the method's own fitted attributes, if any, from the largest component solved."""
 
 
 def _chosen(rows: Sequence[ScoredValue], otherwise: Any) -> Any:
@@ -286,14 +284,8 @@ class _ParameterFree(Baseline):
     ) -> None:
         self._set_parameters(locals())
 
-    def _check_parameters(self) -> None:
-        """Accept: there is no parameter."""
-
     def _solver(self, graph: InputGraph) -> ComponentSolver:
         return lambda part, Y: _certified(part, self._model(part, Y), smooth=self._smooth)
-
-    def _publish(self, certificate: Certificate) -> None:
-        """Publish nothing more: there is no parameter."""
 
 
 @documented

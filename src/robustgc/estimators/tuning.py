@@ -1,7 +1,7 @@
 """ZhouGC's gamma and BelkinGC's number of eigenvectors, chosen from the labels alone.
 
-Every label is judged by what the model says of it unseen. One choice for the whole graph, from the
-labels of all pieces with two classes or more; each piece is solved by itself, as in the fit.
+A value is scored by what the model says at every label that it does not see. One choice for the
+whole graph, from the labels of all pieces with two classes or more; each piece is solved by itself.
 """
 
 from collections.abc import Sequence
