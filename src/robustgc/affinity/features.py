@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from robustgc.graph.alerts import warn
 from robustgc.graph.quoting import listed, quoted
+from robustgc.graph.weights import Array
 
 METRICS = ("euclidean", "cosine")
 SCALINGS = ("standard", "none")
@@ -18,8 +18,6 @@ COLUMNS = 32
 ROWS = 2000  # rows that tell which columns hardly take part in distances
 RARE = 0.05  # those where fewer rows differ from the median
 ROUNDING = 64 * float(np.finfo(float).eps)  # deviation over size that sums of equal numbers leave
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ All models are linear in the labels, ``F = K Y``. Where the kernel K does not de
 leaving label i out takes ``K_ii Y_i`` away, exactly and without a refit.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ _SEED = 20180521
 _COLUMNS = 2**22  # values of unit columns that each label by itself may take
 _TOLERANCE = 1e-7  # relative to the largest value, where steps end in any case
 _CHANGE = 1e-4  # relative to each value, where they may end before: enough to rank classes
-_HELD = 2**24  # values held at a time: 128 MB
+_HELD = 2**24  # values in memory at a time: 128 MB
 
 
 def leave_one_out(graph: Graph, y: ArrayLike, *, gamma: float) -> Array:
@@ -179,18 +179,14 @@ def zhou_at_nodes(
     """
     low = [gamma for gamma in gammas if gamma < 1 and graph.n > SMALL]
     answers = {gamma: np.empty(Y.shape) for gamma in gammas}
-    for part in _blocks(graph.n, len(nodes) * _max_steps(low), Y.shape[1]):
+    step = max(1, _HELD // max(graph.n, len(nodes) * _max_steps(low)))
+    for part in (slice(start, start + step) for start in range(0, Y.shape[1], step)):
         B = graph.placed(nodes, Y[:, part])
         for gamma, rows in zip(low, _lanczos(graph, B, nodes, low), strict=True):
             answers[gamma][:, part] = rows
         for gamma in set(gammas) - set(low):
             answers[gamma][:, part] = zhou(graph, B, gamma=gamma).f[nodes]
     return [answers[gamma] for gamma in gammas]
-
-
-def _blocks(n: int, kept: int, columns: int) -> Iterator[slice]:
-    step = max(1, _HELD // max(n, kept))
-    return (slice(start, start + step) for start in range(0, columns, step))
 
 
 def _max_steps(gammas: Sequence[float]) -> int:
