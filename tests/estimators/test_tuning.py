@@ -18,8 +18,8 @@ def test_hundreds_of_labels_on_a_large_graph():
     n, rng = SMALL + 40, np.random.default_rng(43)
     codes = np.full(n, -1)
     codes[rng.choice(n, 300, replace=False)] = np.arange(300) % 3
-    part = LabelledGraph(Graph(sp.csr_array(graphs.random_weights(rng, n, density=0.006))), codes)
-    rows = choose_gamma([part], 3, gammas=(0.1, 1.0))
+    graph = Graph(sp.csr_array(graphs.random_weights(rng, n, density=0.006)))
+    rows = choose_gamma([LabelledGraph.of(graph, codes, 3)], gammas=(0.1, 1.0))
     assert [row.candidate for row in rows] == [0.1, 1.0]
     assert sum(row.chosen for row in rows) == 1
 
@@ -61,9 +61,10 @@ def test_accuracy_is_that_of_fits_without_each_label(estimator, name):
 
 
 def test_the_only_label_of_its_class_is_a_miss():
-    part = LabelledGraph(Graph(graphs.two_cliques(4, 0.1)), np.array([0, 0, 0, -1, 1, -1, -1, -1]))
-    assert {row.accuracy for row in choose_gamma([part], 2)} == {0.75}
-    assert choose_gamma([], 2) == ()
+    codes = np.array([0, 0, 0, -1, 1, -1, -1, -1])
+    part = LabelledGraph.of(Graph(graphs.two_cliques(4, 0.1)), codes, 2)
+    assert {row.accuracy for row in choose_gamma([part])} == {0.75}
+    assert choose_gamma([]) == ()
 
 
 def test_too_few_labels_to_judge():
@@ -76,7 +77,7 @@ def test_too_few_labels_to_judge():
         estimator.fit(split, y)
         assert estimator.selection_ == ()
         assert estimator.transduction_.tolist() == ["a"] * 3 + ["b"] * 3
-    assert choose_n_vectors([], 2, "normalized") == ()
+    assert choose_n_vectors([], "normalized") == ()
 
 
 def test_large_graphs_are_asked_for_few_vectors():

@@ -82,18 +82,18 @@ def pieces(draw, min_nodes=4):
     W = draw(graphs.weighted_graphs(min_nodes, 12))
     codes = np.array(draw(st.lists(st.integers(-1, K - 1), min_size=len(W), max_size=len(W))))
     codes[:2] = 0, 1
-    return LabelledGraph(Graph(W), codes)
+    return LabelledGraph.of(Graph(W), codes, K)
 
 
 def refitted_part(part, fit, fold=None):
     """Fit without each label, or each fold, and look at it; -inf: its class has no label then."""
-    nodes = part.labelled
+    nodes = part.nodes
     fold = np.arange(len(nodes)) if fold is None else fold
     expected = np.full((len(nodes), K), -np.inf)
     for i in range(len(nodes)):
         kept = nodes[fold != fold[i]]
         Y = np.zeros((part.graph.n, K))
-        Y[kept, part.codes[kept]] = 1.0
+        Y[kept] = part.Y[fold != fold[i]]
         left = Y.any(axis=0)
         expected[i, left] = fit(kept, Y)[nodes[i], left]
     return expected
@@ -104,7 +104,7 @@ def refitted_part(part, fit, fold=None):
 def test_zhou_left_out_equals_refitting(few, part, gamma):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(formulas, "FEW", few)  # 0: from the spectrum
-        found = zhou_leave_one_out(part, K, [gamma])[0]
+        found = zhou_leave_one_out(part, [gamma])[0]
     expected = refitted_part(part, lambda _, Y: zhou(part.graph, Y, gamma=gamma).f)
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
@@ -113,12 +113,12 @@ def test_zhou_left_out_equals_refitting(few, part, gamma):
 def test_belkin_left_out_equals_refitting(part, p, kind):
     p = min(p, part.graph.n)
     V = eigenpairs(part.graph, p, kind).vectors
-    rows = V[part.labelled]
+    rows = V[part.nodes]
 
     def fit(kept, Y):
         return V @ np.linalg.lstsq(V[kept], Y[kept], rcond=None)[0]
 
-    found = belkin_leave_one_out(rows, part.one_hot(K))
+    found = belkin_leave_one_out(rows, part.Y)
     np.testing.assert_allclose(found, refitted_part(part, fit), atol=1e-7)
 
 
@@ -150,7 +150,7 @@ def large_piece(n_labels):
     graph = Graph(sp.csr_array(graphs.random_weights(rng, n, density=0.006)))
     codes = np.full(n, -1)
     codes[rng.choice(n, n_labels, replace=False)] = np.arange(n_labels) % K
-    return LabelledGraph(graph, codes)
+    return LabelledGraph.of(graph, codes, K)
 
 
 @pytest.mark.slow
@@ -162,13 +162,13 @@ def test_large_graphs_each_label_by_itself_or_in_folds(gamma, monkeypatch):
     def fit(_, Y):
         return zhou(part.graph, Y, gamma=gamma).f
 
-    found = zhou_leave_one_out(part, K, [0.3, gamma])[1]
+    found = zhou_leave_one_out(part, [0.3, gamma])[1]
     expected = refitted_part(part, fit)
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6 * expected.max())
     monkeypatch.setattr(formulas, "FEW", 10)
-    fold = stratified_folds(part.codes[part.labelled], FOLDS)
-    assert {np.bincount(fold[part.codes[part.labelled] == k]).max() for k in range(K)} == {2}
-    found, expected = zhou_leave_one_out(part, K, [gamma, 0.3])[0], refitted_part(part, fit, fold)
+    fold = stratified_folds(part.codes, FOLDS)
+    assert {np.bincount(fold[part.codes == k]).max() for k in range(K)} == {2}
+    found, expected = zhou_leave_one_out(part, [gamma, 0.3])[0], refitted_part(part, fit, fold)
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6 * expected.max())
 
 

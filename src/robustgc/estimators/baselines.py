@@ -149,8 +149,7 @@ class ZhouGC(Baseline):
     def _solver(self, graph: InputGraph) -> ComponentSolver:
         gamma, rows = self.gamma, tuple[ScoredValue, ...]()
         if gamma == "auto":
-            labels = graph.node_labels
-            rows = choose_gamma(pieces(graph.weights, labels), len(labels.classes))
+            rows = choose_gamma(pieces(graph.weights, graph.node_labels))
             gamma = _chosen(rows, 1.0)
         gamma = float(gamma)
 
@@ -243,10 +242,9 @@ class BelkinGC(Baseline):
         n_vectors, rows = self.n_vectors, tuple[ScoredValue, ...]()
         known: dict[int, Graph] = {}  # components whose eigenvectors were found for the choice
         if n_vectors == "auto":
-            labels = graph.node_labels
-            parts, n_classes = pieces(graph.weights, labels), len(labels.classes)
-            rows = choose_n_vectors(parts, n_classes, self.laplacian)
-            n_vectors = _chosen(rows, n_classes)
+            parts = pieces(graph.weights, graph.node_labels)
+            rows = choose_n_vectors(parts, self.laplacian)
+            n_vectors = _chosen(rows, len(graph.labels.classes))
             known = {_first(part.graph): part.graph for part in parts}
 
         def solve(part: Graph, Y: Array) -> tuple[Solution, Certificate]:

@@ -54,9 +54,9 @@ Candidate = ScoredValue  # its name in pickles of earlier versions
 
 def pieces(W: Weights, labels: Labels) -> list[LabelledGraph]:
     """Return the components that have labels of two classes or more."""
-    count, number = components(W)
+    (count, number), K = components(W), len(labels.classes)
     if count == 1:
-        return [LabelledGraph(Graph._trusted(W), labels.codes)]
+        return [LabelledGraph.of(Graph._trusted(W), labels.codes, K)]
     order = np.argsort(number, kind="stable")
     ends = np.cumsum(np.bincount(number, minlength=count))
     parts = []
@@ -64,54 +64,53 @@ def pieces(W: Weights, labels: Labels) -> list[LabelledGraph]:
         nodes = order[ends[c - 1] if c else 0 : ends[c]]
         codes = labels.codes[nodes]
         if len(np.unique(codes[codes >= 0])) > 1:
-            parts.append(LabelledGraph(Graph._trusted(W, nodes), codes))
+            parts.append(LabelledGraph.of(Graph._trusted(W, nodes), codes, K))
     return parts
 
 
 def choose_gamma(
-    parts: Sequence[LabelledGraph], n_classes: int, gammas: Sequence[float] = GAMMAS
+    parts: Sequence[LabelledGraph], gammas: Sequence[float] = GAMMAS
 ) -> tuple[ScoredValue, ...]:
-    """Judge every gamma of ZhouGC; empty if no piece has two classes."""
+    """Score every gamma of ZhouGC; empty if no piece has two classes."""
     if not parts:
         return ()
-    by_part = [zhou_leave_one_out(part, n_classes, gammas) for part in parts]
+    by_part = [zhou_leave_one_out(part, gammas) for part in parts]
     return _scored(gammas, [_leads(F, parts) for F in zip(*by_part, strict=True)])
 
 
-def choose_n_vectors(
-    parts: Sequence[LabelledGraph], n_classes: int, laplacian: str
-) -> tuple[ScoredValue, ...]:
-    """Judge numbers of eigenvectors from the number of classes up; empty if there is none to judge.
+def choose_n_vectors(parts: Sequence[LabelledGraph], laplacian: str) -> tuple[ScoredValue, ...]:
+    """Score numbers of eigenvectors from the number of classes up; empty if there is none to score.
 
     A number is no candidate if the piece with most labels does not determine the fit without each
     of them. Smaller pieces may: there the fit of least norm is taken, as in `belkin`.
     """
     if not parts:
         return ()
-    main = max(range(len(parts)), key=lambda k: len(parts[k].labelled))
+    main = max(range(len(parts)), key=lambda k: len(parts[k].nodes))
+    labels, n_classes = parts[main].Y.shape
     large = max(part.graph.n for part in parts) > SMALL
     limit = max(MOST_OF_LARGE, 2 * n_classes) if large else MOST_VECTORS
-    most = min(limit, len(parts[main].labelled) - 1, parts[main].graph.n)
+    most = min(limit, labels - 1, parts[main].graph.n)
     if most < n_classes:
         return ()
     bases = [
-        eigenpairs(part.graph, min(most, part.graph.n), laplacian).vectors[part.labelled]
+        eigenpairs(part.graph, min(most, part.graph.n), laplacian).vectors[part.nodes]
         for part in parts
     ]
-    columns = [part.one_hot(n_classes) for part in parts]
     numbers = np.unique(np.geomspace(n_classes, most, 9).round().astype(int)).tolist()
     numbers = [p for p in numbers if hat_matrix_factors(bases[main][:, :p]) is not None]
     leads = []
     for p in numbers:
-        pairs = zip(bases, columns, strict=True)
-        leads.append(_leads([belkin_leave_one_out(basis[:, :p], Y) for basis, Y in pairs], parts))
+        pairs = zip(bases, parts, strict=True)
+        answers = [belkin_leave_one_out(basis[:, :p], part.Y) for basis, part in pairs]
+        leads.append(_leads(answers, parts))
     return _scored(numbers, leads)
 
 
 def _leads(answers: Sequence[Array], parts: Sequence[LabelledGraph]) -> Array:
     """Return by how much, from -1 to 1, the own class of every label leads the others."""
     F = np.concatenate(answers)
-    rows, codes = np.arange(len(F)), np.concatenate([p.codes[p.labelled] for p in parts])
+    rows, codes = np.arange(len(F)), np.concatenate([part.codes for part in parts])
     own = F[rows, codes]
     F[rows, codes] = -np.inf
     best = F.max(axis=1)

@@ -6,7 +6,7 @@ leaving label i out takes ``K_ii Y_i`` away, exactly and without a refit.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -78,30 +78,33 @@ def without_own_label(F: Array, diagonal: Array, Y: Array) -> Array:
 
 @dataclass(frozen=True)
 class LabelledGraph:
-    """A connected graph with the class codes of its nodes, -1 for unlabelled."""
+    """A connected graph, its labelled nodes, and a one-hot row with the class of each."""
 
     graph: Graph
-    codes: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+    Y: Array
+
+    @classmethod
+    def of(cls, graph: Graph, codes: NDArray[np.int64], n_classes: int) -> Self:
+        """Read the class codes of all nodes, -1 for unlabelled."""
+        nodes = np.flatnonzero(codes >= 0)
+        return cls(graph, nodes, np.eye(n_classes)[codes[nodes]])
 
     @property
-    def labelled(self) -> NDArray[np.int64]:
-        """The nodes that carry a label."""
-        return np.flatnonzero(self.codes >= 0)
-
-    def one_hot(self, n_classes: int) -> Array:
-        """Return a row for every label."""
-        return np.asarray(np.eye(n_classes)[self.codes[self.labelled]])
+    def codes(self) -> NDArray[np.int64]:
+        """The class of every label."""
+        return np.asarray(self.Y.argmax(axis=1))
 
 
-def zhou_leave_one_out(part: LabelledGraph, n_classes: int, gammas: Sequence[float]) -> list[Array]:
+def zhou_leave_one_out(part: LabelledGraph, gammas: Sequence[float]) -> list[Array]:
     """Return ZhouGC's leave-one-out values at every label, for every gamma: (labels, K) each.
 
     ``K = gamma (L_N + gamma I)^-1``. Where each label by itself would take too many columns (above
     1500 nodes with more than 200 labels, fewer above 20,000 nodes) a tenth of each class is left
     out at a time. -inf where a class has no label left.
     """
-    graph, nodes, Y = part.graph, part.labelled, part.one_hot(n_classes)
-    m = len(nodes)
+    graph, nodes, Y = part.graph, part.nodes, part.Y
+    m, n_classes = Y.shape
     if graph.n <= SMALL and m > FEW:
         spectrum = full_spectrum(graph)
         V, answers = spectrum.vectors[nodes], []
@@ -114,7 +117,7 @@ def zhou_leave_one_out(part: LabelledGraph, n_classes: int, gammas: Sequence[flo
         # The own label is left out of the sum: nothing is taken away again, so nothing cancels.
         kernels = zhou_at_nodes(graph, nodes, np.eye(m), gammas)
         return [_mark_empty_classes((K * ~np.eye(m, dtype=bool)) @ Y, Y) for K in kernels]
-    fold = stratified_folds(part.codes[nodes], FOLDS)
+    fold = stratified_folds(part.codes, FOLDS)
     others = ~np.eye(FOLDS, dtype=bool)[fold]
     by_fold = np.hstack([Y * (fold == k)[:, None] for k in range(FOLDS)])
     answers = zhou_at_nodes(graph, nodes, by_fold, gammas)
