@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.audit.issues import LabelIssues
+from robustgc.choice.candidates import heaviest_lifted
 from robustgc.estimators.fits import GraphFit
 from robustgc.estimators.robust import RobustGC
 from robustgc.io.named import edge_count
@@ -42,7 +43,7 @@ def findings(
     K = len(clf.classes_)
     weights = _weights(clf) if clf.affinity == "precomputed" else None
     edges = None if weights is None else edge_count(weights)
-    heaviest = next((k for k, c in enumerate(clf.selection_) if c.lifted), None)
+    best = heaviest_lifted(clf.selection_)
     return Findings(
         title=title,
         n_nodes=len(codes),
@@ -64,7 +65,7 @@ def findings(
         picture=_picture(clf, names, issues),
         histogram=_histogram(clf.f_),
         candidates=clf.selection_,
-        chosen=heaviest,
+        chosen=None if best is None else clf.selection_.index(best),
         eta=None if clf.eta == "auto" else float(clf.eta),
         suspects=_suspects(issues, names),
         command=command,
