@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from robustgc.api import Result, classify, load
     from robustgc.audit.issues import LabelIssue, LabelIssues
     from robustgc.estimators.baselines import BelkinGC, HarmonicGC, PoissonGC, ZhouGC
-    from robustgc.estimators.robust import RobustGC
-    from robustgc.estimators.wrong_labels import find_label_issues
+    from robustgc.estimators.robust import RobustGC, find_label_issues
     from robustgc.graph.alerts import ResidualWarning
     from robustgc.graph.csr import CSR
     from robustgc.graph.graph import Graph
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
     from robustgc.linalg.ladder import lambda_1
     from robustgc.linalg.solution import NotConvergedError, NotConvexError, Solution
     from robustgc.linalg.spectrum import Spectrum, eigenpairs, full_spectrum
-    from robustgc.models.baseline_models import harmonic, poisson
     from robustgc.models.extension import extend
-    from robustgc.models.kernel import node_kernel
+    from robustgc.models.harmonic import harmonic
+    from robustgc.models.leave_one_out import leave_one_out
     from robustgc.models.paper import (
         belkin,
         condition_bound,
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
         zhou,
         zhou_path,
     )
-    from robustgc.models.selection import leave_one_out
+    from robustgc.models.poisson import node_kernel, poisson
 
 __version__ = "0.1.0"
 
@@ -81,8 +80,7 @@ _HOMES = {
     "api": ["Result", "classify", "load"],
     "audit.issues": ["LabelIssue", "LabelIssues"],
     "estimators.baselines": ["BelkinGC", "HarmonicGC", "PoissonGC", "ZhouGC"],
-    "estimators.robust": ["RobustGC"],
-    "estimators.wrong_labels": ["find_label_issues"],
+    "estimators.robust": ["RobustGC", "find_label_issues"],
     "graph.alerts": ["ResidualWarning"],
     "graph.csr": ["CSR"],
     "graph.graph": ["Graph"],
@@ -91,11 +89,11 @@ _HOMES = {
     "linalg.ladder": ["lambda_1"],
     "linalg.solution": ["NotConvergedError", "NotConvexError", "Solution"],
     "linalg.spectrum": ["Spectrum", "eigenpairs", "full_spectrum"],
-    "models.baseline_models": ["harmonic", "poisson"],
+    "models.harmonic": ["harmonic"],
     "models.extension": ["extend"],
-    "models.kernel": ["node_kernel"],
     "models.paper": ["belkin", "condition_bound", "robust", "robust_path", "zhou", "zhou_path"],
-    "models.selection": ["leave_one_out"],
+    "models.poisson": ["node_kernel", "poisson"],
+    "models.leave_one_out": ["leave_one_out"],
 }
 
 

@@ -126,7 +126,7 @@ def test_the_command_says_it_and_the_page_does(tmp_path):
     said = run(*base, "-o", tmp_path / "out.csv", "--report", tmp_path / "page.html").stderr
     note = "columns are standardised: mean 0, deviation 1; --scale none"
     assert f"note: {note}" in said
-    assert "note: columns with one value only count for nothing: 'always'" in said
+    assert "note: columns that hold one value only have no effect: 'always'" in said
     assert note in re.search('<ul[^>]*id="notes">.*?</ul>', (tmp_path / "page.html").read_text())[0]
     assert np.mean(pd.read_csv(tmp_path / "out.csv").label == truth) > 0.85
     said = run(*base, "-o", tmp_path / "out.csv", "--scale", "none").stderr

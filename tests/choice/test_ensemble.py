@@ -8,8 +8,14 @@ from scipy.sparse.csgraph import connected_components
 import graphs
 import lifting
 import oracles
-from robustgc import PoissonGC, RobustGC
-from robustgc.choice.candidates import ETAS, RIDGES, Candidate, SpectralClarity
+from robustgc import PoissonGC, RobustGC, full_spectrum
+from robustgc.choice.candidates import (
+    ETAS,
+    RIDGES,
+    Candidate,
+    SpectralClarity,
+    heaviest_lifted,
+)
 from robustgc.choice.ensemble import weigh_candidates
 from robustgc.graph.graph import Graph
 from robustgc.linalg.ladder import SolverOptions
@@ -210,6 +216,26 @@ def test_weights_from_made_up_answers():
     np.testing.assert_allclose(found.label_weights.mean(), 1.0)
     assert found.combination.heaviest == 0
     np.testing.assert_array_equal(found.combination.filters > 0, [True, False])
+
+
+def test_of_equally_heavy_candidates_the_first_that_is_lifted_counts():
+    zhou, first, second = (
+        Candidate(q, eta, 0.0, False, np.nan, 0.0, weight)
+        for q, eta, weight in ((1, -0.2, 0.5), (1, 0.5, 0.25), (2, 0.99, 0.25))
+    )
+    assert heaviest_lifted([zhou, first, second]) is first
+    assert heaviest_lifted([zhou, second, first]) is second
+    assert heaviest_lifted([zhou]) is None
+
+
+def test_eta_gamma_and_modes_are_those_of_one_candidate():
+    W, y = graphs.two_cliques(6, 0.1), ["a", "", "a", "b", "", "", "b", "", "b", "", "", "a"]
+    clf = RobustGC(affinity="precomputed").fit(W, y)
+    best = heaviest_lifted(clf.selection_)
+    assert (clf.eta_, clf.n_modes_) == (best.eta, best.n_modes)
+    np.testing.assert_allclose(
+        clf.gamma_, best.eta * full_spectrum(Graph(W)).values[best.n_modes], rtol=1e-9
+    )
 
 
 def test_points():

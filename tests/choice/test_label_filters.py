@@ -16,8 +16,8 @@ from robustgc.choice.values import LabelValues
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.lifted import LiftedFilters, find_modes
 from robustgc.models.label_filters import LabelFilters
+from robustgc.models.leave_one_out import FOLDS, stratified_folds
 from robustgc.models.parameters import Parameters
-from robustgc.models.unseen import FOLDS, stratified_folds
 from solving import relative
 
 OPTIONS = SolverOptions(tol=1e-10, dtype="float64")

@@ -14,7 +14,7 @@ import oracles
 from robustgc import Graph, NotConvergedError, NotConvexError, RobustGC, lambda_1, robust
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.lifted import find_modes
-from robustgc.models.lifted_model import solve_lifted
+from robustgc.models.paper import solve_lifted
 from solving import relative
 
 ETAS = st.floats(0.01, 0.99)

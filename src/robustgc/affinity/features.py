@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from robustgc.graph.alerts import warn
 from robustgc.graph.quoting import listed, quoted
+from robustgc.graph.weights import Array
 
 METRICS = ("euclidean", "cosine")
 SCALINGS = ("standard", "none")
@@ -18,8 +18,6 @@ COLUMNS = 32
 ROWS = 2000  # rows that tell which columns hardly take part in distances
 RARE = 0.05  # those where fewer rows differ from the median
 ROUNDING = 64 * float(np.finfo(float).eps)  # deviation over size that sums of equal numbers leave
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +72,11 @@ class Standardisation:
         constant = [name for name, size in zip(names, self.deviation, strict=True) if size == 0]
         if not constant:
             return (done,)
-        return done, f"columns with one value only count for nothing: {listed(constant)}"
+        return done, f"columns that hold one value only have no effect: {listed(constant)}"
 
 
 def check_metric(metric: object, affinity: object) -> None:
-    """Refuse a metric that there is not, or that the affinity does not use."""
+    """Refuse an unknown metric, and one that the affinity does not use."""
     if not isinstance(metric, str) or metric not in METRICS:
         raise ValueError(f"metric={quoted(metric)} is unknown; it must be 'euclidean' or 'cosine'.")
     if metric == "cosine" and (callable(affinity) or affinity == "precomputed"):
@@ -97,15 +95,17 @@ def unit_rows(X: Any) -> Any:
     if sp.issparse(X):
         X = sp.csr_array(X, copy=True)
         X.sum_duplicates()
-        X.data = _unit(X.data, X.indptr, _sizes(abs(X).max(axis=1).toarray().ravel()))
+        size, counts = _checked_sizes(abs(X).max(axis=1).toarray().ravel()), np.diff(X.indptr)
+        X.data = X.data / np.repeat(size, counts)  # squares of huge numbers would overflow
+        length = np.sqrt(np.add.reduceat(X.data**2, X.indptr[:-1]))
+        X.data = X.data / np.repeat(length, counts)
         return X
-    size = _sizes(np.abs(X).max(axis=1))
-    X = np.ascontiguousarray(X) / size[:, None]  # squares of huge numbers would overflow
+    X = np.ascontiguousarray(X) / _checked_sizes(np.abs(X).max(axis=1))[:, None]
     return X / np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
 
 
-def _sizes(size: Array) -> Array:
-    """Return the largest value of every row; refuse a row of zeros."""
+def _checked_sizes(size: Array) -> Array:
+    """Return the largest values of all rows, or refuse a row of zeros."""
     zeros = np.flatnonzero(size == 0)
     if len(zeros):
         raise ValueError(
@@ -114,14 +114,6 @@ def _sizes(size: Array) -> Array:
             "metric='euclidean' (--metric euclidean)."
         )
     return size
-
-
-def _unit(values: Array, starts: NDArray[Any], size: Array) -> Array:
-    """Return the values of sparse rows, none of them empty, after scaling each to length 1."""
-    counts = np.diff(starts)
-    values = values / np.repeat(size, counts)
-    length = np.sqrt(np.add.reduceat(values**2, starts[:-1]))
-    return np.asarray(values / np.repeat(length, counts))
 
 
 def column_names(X: Any) -> list[str] | None:
@@ -194,7 +186,7 @@ def warn_of_spreads(X: Any, names: Sequence[str] | None) -> None:
         )
         warn(
             f"{wide[0].upper()}{wide[1:]} of X has {ratio:.3g} times the standard deviation of "
-            f"{narrow}, so that distances see little but the former. Standardise the columns "
+            f"{narrow}, so that distances hardly depend on the latter. Standardise the columns "
             "(StandardScaler of scikit-learn; classify(points=...) and --scale standard do it), or "
             "compare directions with metric='cosine'."
         )

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterator
 from copy import copy
+from itertools import combinations_with_replacement
 from math import sqrt
 from typing import Any
 
@@ -60,14 +61,7 @@ class GaussianOperator(Operator):
 
     Multiplies like the matrix: ``operator @ V`` computes every block of the upper half once, on
     all cores, and uses it for its mirror image too. The order of sums does not depend on the
-    number of threads.
-
-    Parameters
-    ----------
-    X : array or sparse array, shape (N, dimensions)
-    sigma, scale : float
-    self_loops : bool
-        Whether the diagonal is 1 or 0.
+    number of threads. The diagonal is 1 with self-loops, 0 without.
 
     Examples
     --------
@@ -91,7 +85,7 @@ class GaussianOperator(Operator):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the points; a product takes a block of 32 MB beside them."""
+        """Bytes of the points; a product takes a block of 32 MB as well."""
         return int(self._X.data.nbytes)
 
     def diagonal(self) -> Array:
@@ -112,14 +106,10 @@ class GaussianOperator(Operator):
                 f"must have {self.shape[0]} rows."
             )
         out = np.zeros(V.shape)
-        for i in self._blocks():
-            for j in self._blocks(i.start):
-                K = self._between(self._X[i], self._X[j])
-                if i == j:
-                    np.fill_diagonal(K, self._loop)
-                else:
-                    out[j] += K.T @ V[i]
-                out[i] += K @ V[j]
+        for i, j, K in self._upper_half():
+            if i != j:
+                out[j] += K.T @ V[i]
+            out[i] += K @ V[j]
         return out
 
     def part(self, nodes: NDArray[Any]) -> "GaussianOperator":
@@ -138,27 +128,20 @@ class GaussianOperator(Operator):
     def sparse(self, share: float = 0.25) -> Any:
         """Return the weights that connect (`weights.components`) as a sparse matrix, if few do.
 
-        A narrow kernel reaches few points, and its lambda_1 is tiny: there the engines that need a
+        A narrow kernel reaches few points, and its lambda_1 is tiny: there the solvers that need a
         matrix are the right ones, and what is left out cannot be told from zero. None where a
         sample says that more than `share` of all pairs are connected.
         """
-        root = np.sqrt(self.sum(axis=1))
-        root[root == 0] = 1.0
-        n = self.shape[0]
+        root, n = self._roots(), self.shape[0]
         sample = np.random.default_rng(SEED).choice(n, min(n, 256), replace=False)
         reach = self._joined(sample, np.arange(n), root)
         if reach.mean() > share:
             return None
         parts = []
-        for i in self._blocks():
-            for j in self._blocks(i.start):
-                K = self._between(self._X[i], self._X[j])
-                if i == j:
-                    np.fill_diagonal(K, self._loop)
-                    K = np.triu(K)
-                K[K <= NEGLIGIBLE * np.multiply.outer(root[i], root[j])] = 0.0
-                part = sp.coo_array(K)
-                parts.append((part.row + i.start, part.col + j.start, part.data))
+        for i, j, K in self._upper_half():
+            K[K <= NEGLIGIBLE * np.multiply.outer(root[i], root[j])] = 0.0
+            part = sp.coo_array(np.triu(K) if i == j else K)
+            parts.append((part.row + i.start, part.col + j.start, part.data))
         rows, cols, data = (np.concatenate(column) for column in zip(*parts, strict=True))
         upper = sp.coo_array((data, (rows.astype(np.int32), cols.astype(np.int32))), shape=(n, n))
         return sp.csr_array(upper + sp.triu(upper, k=1).T)
@@ -170,21 +153,25 @@ class GaussianOperator(Operator):
         points, which of the others they touch: over at once where all are close, and at worst
         as long as a product.
         """
-        root = np.sqrt(self.sum(axis=1))
-        root[root == 0] = 1.0
+        root, count = self._roots(), 0
         number = np.full(self.shape[0], -1, dtype=np.int64)
-        count = 0
         while (number < 0).any():
             first = int(np.argmax(number < 0))
             number[first] = count
             waiting = deque([first])
             while waiting and (number < 0).any():
                 block = [waiting.popleft() for _ in range(min(len(waiting), ROWS))]
-                found = self._touched(np.array(block), np.flatnonzero(number < 0), root)
-                number[found] = count
-                waiting.extend(found.tolist())
+                touched = self._touched(np.array(block), np.flatnonzero(number < 0), root)
+                number[touched] = count
+                waiting.extend(touched.tolist())
             count += 1
         return count, number
+
+    def _roots(self) -> Array:
+        """Return the roots of the degrees, 1 for an isolated point."""
+        root = np.sqrt(self.sum(axis=1))
+        root[root == 0] = 1.0
+        return root
 
     def _touched(self, nodes: NDArray[Any], others: NDArray[Any], root: Array) -> NDArray[Any]:
         """Return those of the others that any of the nodes is joined to."""
@@ -201,6 +188,12 @@ class GaussianOperator(Operator):
     def _between(self, A: Any, B: Any) -> Array:
         return gaussian(A, B, self._unit, self._sigma, self._scale)
 
-    def _blocks(self, first: int = 0) -> Iterator[slice]:
+    def _upper_half(self) -> Iterator[tuple[slice, slice, Array]]:
+        """Compute the blocks of the upper half one by one: rows, columns, weights."""
         n = self.shape[0]
-        return (slice(a, min(n, a + ROWS)) for a in range(first, n, ROWS))
+        blocks = [slice(first, min(n, first + ROWS)) for first in range(0, n, ROWS)]
+        for i, j in combinations_with_replacement(blocks, 2):
+            K = self._between(self._X[i], self._X[j])
+            if i == j:
+                np.fill_diagonal(K, self._loop)
+            yield i, j, K

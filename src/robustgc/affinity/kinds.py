@@ -66,7 +66,7 @@ def make(
 
 
 def check_kind(affinity: object) -> None:
-    """Refuse an affinity that there is not."""
+    """Refuse an unknown affinity."""
     if not callable(affinity) and not (isinstance(affinity, str) and affinity in KINDS):
         raise ValueError(
             f"affinity={quoted(affinity)} is unknown; it must be 'rbf', 'knn', 'precomputed' or a "
@@ -122,9 +122,8 @@ class Gaussian(Affinity):
 
     def rows(self, X_new: Any) -> tuple[Weights, Array]:
         """Return the kernel between new and fitted points."""
-        return self._kernel(self._points.moved(X_new)), np.full(
-            X_new.shape[0], float(self.self_loops)
-        )
+        loops = np.full(X_new.shape[0], float(self.self_loops))
+        return self._kernel(self._points.moved(X_new)), loops
 
 
 @dataclass(frozen=True)
@@ -268,8 +267,8 @@ def _in_unit(K: Weights, unit: float) -> Weights:
     largest = float(K.max()) if min(K.shape) else 0.0
     if largest > float(np.finfo(float).max) / 2**40 * unit:  # sums of them would overflow
         raise ValueError(
-            f"Weights between new points and nodes reach {largest:.3g}, beyond all measure "
-            "relative to those of the graph. Give both in the same unit."
+            f"Weights between new points and nodes reach {largest:.3g}, which is too large "
+            "relative to the weights of the graph for double precision. Give both in the same unit."
         )
     return divided(K, unit)
 
@@ -286,7 +285,6 @@ def _neighbours(value: object, n: int) -> int:
     if not isinstance(value, Integral) or not 1 <= int(value) < n:
         raise ValueError(
             f"n_neighbors={quoted(value)} is not allowed for {n} points; it must be a whole number "
-            "from "
-            f"1 to {n - 1}, since a point is not its own neighbour."
+            f"from 1 to {n - 1}, since a point is not its own neighbour."
         )
     return int(value)

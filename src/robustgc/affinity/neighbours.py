@@ -25,7 +25,7 @@ SAMPLE, SEED = 500, 7919
 
 
 def approximates(X: Any, ann: object) -> bool:
-    """Say whether the index is to be used for these points, after checking what was asked."""
+    """Return whether the index is to be used for these points, or refuse `ann`."""
     if not isinstance(ann, bool | np.bool_) and not (isinstance(ann, str) and ann == "auto"):
         raise ValueError(f"ann={quoted(ann)} is not allowed; it must be 'auto', True or False.")
     if isinstance(ann, str):
@@ -60,8 +60,8 @@ def approximate(points: Points, k: int) -> tuple[Array, NDArray[np.int64]]:
     for start in range(0, n, step):
         rows = np.arange(start, min(n, start + step))
         distances[rows], numbers[rows], doubtful = index.search(rows)
-        again = rows[doubtful]
-        distances[again], numbers[again] = exactly(points, again, k)
+        rows = rows[doubtful]
+        distances[rows], numbers[rows] = exactly(points, rows, k)
     return distances * points.unit, numbers
 
 
@@ -75,9 +75,9 @@ def exactly(points: Points, rows: NDArray[Any], k: int) -> tuple[Array, NDArray[
         i, j, apart = points.near(points.X[part], k + 1)
         others = j != part[i]
         i, j, apart = i[others], j[others], apart[others]
-        kept = k_smallest(i, j, apart, k)
+        nearest = k_smallest(i, j, apart, k)
         distances[start : start + step], numbers[start : start + step] = _by_distance(
-            apart[kept].reshape(-1, k), j[kept].reshape(-1, k)
+            apart[nearest].reshape(-1, k), j[nearest].reshape(-1, k)
         )
     return distances, numbers
 
@@ -115,12 +115,11 @@ class _Index:
         """Return distances and numbers of the neighbours found, and whose are doubtful."""
         n, k = len(self._X), self._k
         # One more for the point itself, one more to see beyond the last.
-        _, found = self._index.search(self._X[rows], min(k + 2, n))
-        found = np.sort(found, axis=1)
-        i, column = np.nonzero((found >= 0) & (found != rows[:, None]))
-        apart = np.full(found.shape, np.inf)
-        apart[i, column] = self._points.apart(self._points.X[rows], i, found[i, column])
-        distances, numbers = _by_distance(apart, found)
+        nearest = np.sort(self._index.search(self._X[rows], min(k + 2, n))[1], axis=1)
+        i, column = np.nonzero((nearest >= 0) & (nearest != rows[:, None]))
+        apart = np.full(nearest.shape, np.inf)
+        apart[i, column] = self._points.apart(self._points.X[rows], i, nearest[i, column])
+        distances, numbers = _by_distance(apart, nearest)
         # Rounding to single precision moves a point by 1e-7 of its size: far less than this.
         last, size = distances[:, k - 1], self._size[rows]
         doubtful = ~np.isfinite(last) | ((last > 0) & (last < 1e-5 * size))

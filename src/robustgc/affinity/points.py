@@ -17,21 +17,10 @@ FAR = 1e100  # from here on all fitted points are equally far, and squares do no
 
 
 class Points:
-    """Points moved to their mean and scaled to 1.
+    """Points moved to their mean and scaled to 1; a distance of 1 between them was `unit` before.
 
-    Parameters
-    ----------
-    X : array or sparse array, shape (N, dimensions)
-    least : float
-        What a distance of 1 is to be at least: points so near each other that a kernel of great
-        width cannot tell them apart become smaller than 1.
-
-    Attributes
-    ----------
-    X : ndarray or csr_array, shape (N, dimensions)
-        The points after moving and scaling.
-    unit : float
-        What a distance of 1 between them was before.
+    `least` is the least unit: points so near each other that a kernel of great width cannot tell
+    them apart become smaller than 1.
     """
 
     def __init__(self, X: Any, least: float = 0.0) -> None:
@@ -48,12 +37,14 @@ class Points:
             )
         self._size = max(self._size, least * self._factor)
         self.unit = self._size / self._factor
-        self.X = self._scaled(X)
+        # scipy would multiply by 1 / size, which may overflow
+        sparse, size = sp.issparse(X), self._size
+        self.X = _with_data(X, X.data / size) if sparse else (X - self._centre) / size
 
     def moved(self, X: Any) -> Any:
         """Move and scale other points in the same way; those beyond `FAR` stay there.
 
-        They keep their direction. Nothing that is told from distances depends on how far beyond
+        They keep their direction. Nothing that follows from distances depends on how far beyond
         they are.
         """
         X = X if self._factor == 1 else X * self._factor
@@ -63,55 +54,40 @@ class Points:
         X = X - self._centre
         return _within(X, _peaks(X)[:, None], self._size)
 
-    def _scaled(self, X: Any) -> Any:
-        if sp.issparse(X):  # scipy would multiply by 1 / size, which may overflow
-            return _with_data(X, X.data / self._size)
-        return (X - self._centre) / self._size
-
     def neighbours(self, k: int) -> tuple[Array, NDArray[np.int64]]:
         """Return distances and numbers of each point's k nearest others, in blocks."""
         distances, numbers = NearestNeighbors(n_neighbors=k).fit(self.X).kneighbors()
         return distances * self.unit, numbers
 
     def near(self, A: Any, k: int, reach: Array | float = 0.0) -> tuple[Any, Any, Array]:
-        """Find the fitted points near to other ones: the k nearest, and all within reach.
+        """Find the fitted points near to `moved` ones: the k nearest, and all within reach.
 
-        Parameters
-        ----------
-        A : array or sparse array, shape (m, dimensions)
-            Points that were `moved`; a matrix of (m, N) distances is held.
-        k : int
-        reach : ndarray, shape (N,), or float
-            How far each fitted point sees, in scaled units.
-
-        Returns
-        -------
-        rows, columns : ndarray of int
-            Pairs of a new and a fitted point: those asked for and, for rounding, a few more.
-        distances : ndarray
-            Of these pairs, in scaled units.
+        `reach` is how far each fitted point sees, in scaled units. A matrix of (m, N) distances is
+        held. Returns rows and columns, the pairs of a moved and a fitted point (for rounding, a few
+        more than these), and their distances in scaled units.
         """
-        if sp.issparse(A) or sp.issparse(self.X):
+        sparse = sp.issparse(A) or sp.issparse(self.X)
+        if sparse:
             D, slack = euclidean_distances(A, self.X, squared=True), np.zeros((A.shape[0], 1))
         else:
             D, slack = squared_distances(A, self.X)
         kth = np.partition(D, k - 1, axis=1)[:, k - 1 : k]
         with np.errstate(over="ignore"):  # a reach without end reaches all
             rows, columns = np.nonzero((D <= kth + slack) | (D < np.square(reach) + slack))
-        if sp.issparse(A) or sp.issparse(self.X):
+        if sparse:
             return rows, columns, np.sqrt(D[rows, columns])
         return rows, columns, self.apart(A, rows, columns)
 
     def apart(self, A: Array, rows: NDArray[Any], columns: NDArray[Any]) -> Array:
         """Return distances of pairs of a moved and a fitted point, from their differences."""
-        found = np.empty(len(rows))
+        distances = np.empty(len(rows))
         step = max(1, BLOCK // A.shape[1])
         for start in range(0, len(rows), step):
             part = slice(start, start + step)
-            jump = A[rows[part]]
-            jump -= self.X[columns[part]]
-            found[part] = np.sqrt(np.einsum("ij,ij->i", jump, jump))
-        return found
+            difference = A[rows[part]]
+            difference -= self.X[columns[part]]
+            distances[part] = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+        return distances
 
 
 def _peaks(X: Any) -> Array:
@@ -151,10 +127,7 @@ def squared_distances(A: Array, B: Array) -> tuple[Array, Array]:
 def k_smallest(
     rows: NDArray[Any], columns: NDArray[Any], distances: Array, k: int
 ) -> NDArray[np.bool_]:
-    """Mark the k nearest columns of every row; of equally near ones, those that come first.
-
-    ``rows`` must ascend.
-    """
+    """Mark the k nearest columns of every row (ascending); of equally near ones, the first."""
     order = np.lexsort((columns, distances, rows))
     rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
     marked = np.empty(len(rows), dtype=bool)

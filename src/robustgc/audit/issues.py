@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,8 @@ from robustgc.graph import threads
 from robustgc.graph.weights import Array
 
 _EVIDENCE = 3  # labels that speak against one
-_NOT_JUDGED = "not judged"
 _PRINTED = 20  # rows of a table that is printed
-_WIDE = (8, 12, 12, 9, 8, 0)  # least widths of its columns
+_WIDTHS = (8, 12, 12, 9, 8, 0)  # least widths of its columns
 # By time and memory, where evidence takes a solve: values of its columns, and of those labels.
 _EXPLAINED, _KEPT = 2**22, 2**19
 
@@ -107,27 +107,21 @@ class LabelIssues:
         return len(self.node)
 
     def __iter__(self) -> Iterator[LabelIssue]:
-        for k in range(len(self)):
-            yield LabelIssue(
-                self.node[k : k + 1].tolist()[0],
-                self.given[k],
-                self.suggested[k],
-                float(self.suspicion[k]),
-                float(self.margin[k]),
-                self.evidence[k],
-                bool(self.judged[k]),
-            )
+        numbers = (self.suspicion.tolist(), self.margin.tolist(), self.evidence)
+        names = (self.node.tolist(), self.given, self.suggested)
+        return map(LabelIssue, *names, *numbers, self.judged.tolist())
 
     def __str__(self) -> str:
         rows = [["node", "given", "suggested", "suspicion", "margin", "evidence"]]
-        for row in list(self)[:_PRINTED]:
+        for row in islice(self, _PRINTED):
             texts = [printable(name) for name in (row.node, row.given, row.suggested)]
-            witnesses = ", ".join(printable(name) for name in row.evidence)
-            numbers = (f"{row.suspicion:.2f}", f"{row.margin:.2f}") if row.judged else ("", "")
-            witnesses = witnesses if row.judged else _NOT_JUDGED
-            rows.append([*texts, *numbers, witnesses])
-        columns = zip(*rows, strict=True)
-        wide = [max(least, *map(len, column)) for least, column in zip(_WIDE, columns, strict=True)]
+            judgement = ["", "", "not judged"]
+            if row.judged:
+                witnesses = ", ".join(printable(name) for name in row.evidence)
+                judgement = [f"{row.suspicion:.2f}", f"{row.margin:.2f}", witnesses]
+            rows.append([*texts, *judgement])
+        columns = zip(_WIDTHS, zip(*rows, strict=True), strict=True)
+        widths = [max(least, *map(len, column)) for least, column in columns]
         lines = [f"{len(self)} labels, about {self.noise_rate:.0%} of them wrong"]
         if left := int((~self.judged).sum()):
             lines[0] += f"; {left} could not be judged: nothing speaks for or against them"
@@ -135,8 +129,8 @@ class LabelIssues:
             lines[0] += f"; {int(self.reviewed.sum())} were reviewed and stand last"
         for node, given, suggested, suspicion, margin, evidence in rows:
             lines.append(
-                f"{node:>{wide[0]}}  {given:<{wide[1]}}  {suggested:<{wide[2]}}  "
-                f"{suspicion:>{wide[3]}}{margin:>{wide[4]}}  {evidence}"
+                f"{node:>{widths[0]}}  {given:<{widths[1]}}  {suggested:<{widths[2]}}  "
+                f"{suspicion:>{widths[3]}}{margin:>{widths[4]}}  {evidence}"
             )
         return "\n".join(lines)
 
@@ -153,105 +147,66 @@ def printable(name: object, longest: int = 40) -> str:
 
 @dataclass(frozen=True)
 class ComponentIssues:
-    """What the labels of one component say of each other: a row for each.
+    """What the labels of one component say of each other, a row for each."""
 
-    Attributes
-    ----------
-    nodes : ndarray of int, shape (labels,)
-        Their numbers in the whole graph.
-    posterior : ndarray, shape (labels,)
-        Probability that the label is right.
-    judged : ndarray of bool, shape (labels,)
-    probabilities : ndarray, shape (labels, K)
-        Of the classes when the label is left out.
-    classes : ndarray of int, shape (K,)
-        Of the columns of `probabilities`.
-    evidence : dict
-        From rows to the numbers of the nodes that speak against the label.
-    """
-
-    nodes: NDArray[Any]
-    posterior: Array
-    judged: NDArray[np.bool_]
-    probabilities: Array
-    classes: NDArray[Any]
-    evidence: dict[int, tuple[int, ...]]
+    nodes: NDArray[Any]  # their numbers in the whole graph, (labels,)
+    posterior: Array  # probability that the label is right, (labels,)
+    judged: NDArray[np.bool_]  # (labels,)
+    probabilities: Array  # of the classes when the label is left out, (labels, K)
+    classes: NDArray[Any]  # of the columns of `probabilities`, (K,)
+    evidence: dict[int, tuple[int, ...]]  # from rows to the nodes that speak against the label
 
 
 def component_issues(fit: ComponentFit) -> ComponentIssues:
     """Return what the labels of a fit say of each other."""
     ensemble, problem = fit.ensemble, fit.problem
-    evidence = {k: tuple(problem.names[found].tolist()) for k, found in _evidence(fit).items()}
     return ComponentIssues(
         problem.names,
         ensemble.label_posterior,
         ensemble.judged,
         ensemble.class_probabilities,
         problem.classes,
-        evidence,
+        {k: tuple(problem.names[rows].tolist()) for k, rows in _evidence(fit).items()},
     )
 
 
 def label_issues(
     components: Iterable[ComponentIssues],
-    given: NDArray[Any],
+    labelled: NDArray[Any],
     codes: NDArray[np.int64],
-    names: NDArray[Any],
+    classes: NDArray[Any],
 ) -> LabelIssues:
-    """Put what is said in all components together.
+    """Return the report on all labels from those on the components.
 
-    Parameters
-    ----------
-    components : iterable of ComponentIssues
-    given, codes : ndarray of int
-        The labelled nodes, ascending, and their classes.
-    names : ndarray
-        Of the classes.
+    `labelled` are the labelled nodes, ascending, `codes` their classes, and `classes` the names.
     """
-    K = len(names)
-    posterior, judged = np.full(len(given), np.nan), np.zeros(len(given), dtype=bool)
-    probabilities = np.eye(K)[codes]
-    evidence = np.empty(len(given), dtype=object)
-    evidence[:] = [()] * len(given)
-    for found in components:
-        here = np.searchsorted(given, found.nodes)
-        posterior[here] = found.posterior
-        judged[here] = found.judged
-        spread = np.zeros((len(here), K))
-        spread[:, found.classes] = found.probabilities
-        probabilities[here] = spread
-        for k, witnesses in found.evidence.items():
+    m, K = len(labelled), len(classes)
+    rows = np.arange(m)
+    posterior, judged = np.full(m, np.nan), np.zeros(m, dtype=bool)
+    probabilities, evidence = np.eye(K)[codes], np.empty(m, dtype=object)
+    evidence[:] = [()] * m
+    for component in components:
+        here = np.searchsorted(labelled, component.nodes)
+        posterior[here], judged[here] = component.posterior, component.judged
+        probabilities[here] = 0.0
+        probabilities[np.ix_(here, component.classes)] = component.probabilities
+        for k, witnesses in component.evidence.items():
             evidence[here[k]] = witnesses
     rate = float(np.mean(1 - posterior[judged])) if judged.any() else 0.0
     posterior = np.where(judged, posterior, 1 - rate)
-    return _table(names, codes, given, posterior, probabilities, evidence, judged, rate)
-
-
-def _table(
-    classes: NDArray[Any],
-    codes: NDArray[np.int64],
-    given: NDArray[Any],
-    posterior: Array,
-    probabilities: Array,
-    evidence: NDArray[np.object_],
-    judged: NDArray[np.bool_],
-    rate: float,
-) -> LabelIssues:
-    rows, K = np.arange(len(given)), len(classes)
     others = probabilities.copy()
     others[rows, codes] = 0.0
-    best = others.max(axis=1)
+    best, total = others.max(axis=1), others.sum(axis=1)
     margin = probabilities[rows, codes] - best
-    share = others / np.where(others.sum(axis=1) > 0, others.sum(axis=1), 1.0)[:, None]
-    truth = share * (1 - posterior)[:, None]
+    truth = others / np.where(total > 0, total, 1.0)[:, None] * (1 - posterior)[:, None]
     truth[rows, codes] += 1 - truth.sum(axis=1)
     pairs = np.zeros((K, K))
-    np.add.at(pairs, codes, truth / len(given))
+    np.add.at(pairs, codes, truth / m)
     wrong = judged & (posterior < 0.5) & (best > 0)
     suggested = np.where(wrong, others.argmax(axis=1), codes)
-    order = np.lexsort((given, margin, posterior))
+    order = np.lexsort((labelled, margin, posterior))
     return LabelIssues(
-        given[order],
+        labelled[order],
         classes[codes[order]],
         classes[suggested[order]],
         1 - posterior[order],
@@ -268,25 +223,25 @@ def _evidence(fit: ComponentFit) -> dict[int, NDArray[Any]]:
     """Return, for suspicious labels, the labels of other classes with the most weight there."""
     ensemble, problem, filters = fit.ensemble, fit.problem, fit.label_filters
     posterior, weights = ensemble.label_posterior, fit.column_weights
-    doubted = np.argsort(posterior, kind="stable")
-    limit = len(doubted)
+    suspects = np.argsort(posterior, kind="stable")
+    limit = len(suspects)
     if filters.kernel is None:
         limit = max(10, min(_EXPLAINED // problem.graph.n, _KEPT // limit))
-    doubted = doubted[ensemble.judged[doubted] & (posterior[doubted] < 0.9)][:limit]
-    if doubted.size == 0:
+    suspects = suspects[ensemble.judged[suspects] & (posterior[suspects] < 0.9)][:limit]
+    if suspects.size == 0:
         return {}
     mass = problem.class_mass(weights) if problem.balanced else np.ones(problem.n_classes)
-    there = mass > 0  # as in ComponentFit.f: the labels of a class may all have lost their weight
-    per_mass = weights / np.where(there, mass, 1.0)[problem.codes] * mass[there].mean()
+    present = mass > 0  # as in ComponentFit.f: labels of a class may all have lost their weight
+    per_mass = weights / np.where(present, mass, 1.0)[problem.codes] * mass[present].mean()
     shares = ensemble.combination.filters / filters.scales
     with threads.single_blas:
-        influence = filters.influence(shares, doubted)
+        influence = filters.influence(shares, suspects)
     if problem.balanced:  # what all labels say alike speaks for no class
         influence -= influence.sum(axis=1, keepdims=True) / max(1, len(weights) - 1)
     influence *= per_mass
-    found = {}
-    for k, row in zip(doubted, influence, strict=True):
+    evidence = {}
+    for k, row in zip(suspects.tolist(), influence, strict=True):
         against = np.where(problem.codes == problem.codes[k], -np.inf, row)
         order = np.argsort(-against, kind="stable")[:_EVIDENCE]
-        found[int(k)] = order[against[order] > 0]
-    return found
+        evidence[k] = order[against[order] > 0]
+    return evidence

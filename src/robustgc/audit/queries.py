@@ -19,23 +19,12 @@ _STEPS = 10  # of a walk that goes on with probability 1/2: further away is less
 
 @dataclass(frozen=True)
 class QueriedComponent:
-    """One component that was answered, as far as queries need it.
-
-    Attributes
-    ----------
-    graph : Graph
-    nodes : ndarray of int
-        Its nodes in the whole graph.
-    n_classes : int
-        How many classes have a label there.
-    modes : Modes or None
-        The first modes, where they are known.
-    """
+    """One component that was answered, as far as queries need it."""
 
     graph: Graph
-    nodes: NDArray[Any]
-    n_classes: int
-    modes: Modes | None
+    nodes: NDArray[Any]  # in the whole graph
+    n_classes: int  # that have a label here
+    modes: Modes | None  # the first ones, where they are known
 
 
 def queries(
@@ -48,30 +37,25 @@ def queries(
 
     A label tells of the nodes around it: of each as often as a walk from there, which goes on with
     probability 1/2, comes by. And it tells of nodes far away that the first modes place alike: of
-    each by the share of its variance that the label explains beside those that are there. The node
+    each by the share of its variance that the label explains beyond those that are there. The node
     is taken whose label tells of the most doubt, both together; the next one, given that label.
 
     A component without any label comes before all others: nothing is known of it.
     """
-    dark = _without_labels(labelled, answer)[:n]
-    found, scores = [dark], [np.full(len(dark), np.inf)]
-    for component in components:
-        nodes, score = _in_component(component, labelled, answer, n)
-        found.append(nodes)
-        scores.append(score)
-    nodes, score = np.concatenate(found), np.concatenate(scores)
-    return np.asarray(nodes[np.argsort(-score, kind="stable")][:n], dtype=np.int64)
+    first = _without_labels(labelled, answer)[:n]
+    parts = [(first, np.full(len(first), np.inf))]
+    parts += [_in_component(component, labelled, answer, n) for component in components]
+    nodes, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return np.asarray(nodes[np.argsort(-scores, kind="stable")][:n], dtype=np.int64)
 
 
 def _without_labels(labelled: NDArray[np.bool_], answer: Transduction) -> NDArray[np.int64]:
     """Return the node of highest degree in every unlabelled component of two nodes or more."""
-    known = np.unique(answer.number[labelled])
-    rest = np.flatnonzero(~np.isin(answer.number, known) & (answer.d > 0))
+    rest = np.flatnonzero(~np.isin(answer.number, answer.number[labelled]) & (answer.d > 0))
     order = rest[np.lexsort((rest, -answer.d[rest]))]
     _, first = np.unique(answer.number[order], return_index=True)
-    sizes = np.bincount(answer.number)
-    chosen = order[first]
-    return chosen[np.argsort(-sizes[answer.number[chosen]], kind="stable")].astype(np.int64)
+    nodes, sizes = order[first], np.bincount(answer.number)
+    return nodes[np.argsort(-sizes[answer.number[nodes]], kind="stable")].astype(np.int64)
 
 
 def _in_component(
@@ -82,19 +66,18 @@ def _in_component(
     open_, root = ~labelled[nodes], sqrt_degree(graph)  # of any unit: only ratios count
     variance = _Variance(component, ~open_)
     doubt = np.where(open_, _doubt(answer.f[nodes], root), 0.0)
-    taken: list[int] = []
+    queried: list[int] = []
     scores: list[float] = []
     for _ in range(min(n, int(open_.sum()))):
         reached = root * _walked(graph, doubt / root) + variance.explained(doubt)
         best = int(np.argmax(np.where(open_, reached, -1.0)))
-        taken.append(best)
+        queried.append(best)
         scores.append(float(reached[best]))
         open_[best] = False
         variance.label(best)
-        unit = np.zeros(len(root))
-        unit[best] = root[best]
+        unit = graph.placed(np.array([best]), root[best : best + 1])
         doubt = doubt * (1.0 - np.minimum(_walked(graph, unit) / root, 1.0))
-    return nodes[np.array(taken, dtype=np.int64)], np.array(scores)
+    return nodes[np.array(queried, dtype=np.int64)], np.array(scores)
 
 
 class _Variance:
@@ -116,20 +99,20 @@ class _Variance:
         smooth = level / np.maximum(values, level)
         X = V / graph.v0[:, None] * np.sqrt(smooth * participation_ratios(graph, V))
         self._X = X / np.maximum(np.linalg.norm(X, axis=1), 1.0)[:, None]
-        known = self._X[labelled]
-        self._C = np.asarray(np.linalg.inv(np.eye(X.shape[1]) + known.T @ known), dtype=float)
+        X = self._X[labelled]
+        self._C = np.asarray(np.linalg.inv(np.eye(X.shape[1]) + X.T @ X), dtype=float)
 
     def explained(self, doubt: Array) -> Array:
         """Return what a label at every node would take off the variance, counted by doubt."""
-        told = self._X @ self._C
-        weighted = self._X.T @ (doubt[:, None] * self._X)
-        gain = np.einsum("ij,ij->i", told @ weighted, told)
-        return np.asarray(gain / (1.0 + np.einsum("ij,ij->i", told, self._X)))
+        X, product = self._X, self._X @ self._C
+        gain = np.einsum("ij,ij->i", product @ (X.T @ (doubt[:, None] * X)), product)
+        return np.asarray(gain / (1.0 + np.einsum("ij,ij->i", product, X)))
 
     def label(self, node: int) -> None:
-        """Add a label."""
-        told = self._C @ self._X[node]
-        self._C = self._C - np.outer(told, told) / (1.0 + self._X[node] @ told)
+        """Add a label to those that are known."""
+        x = self._X[node]
+        column = self._C @ x
+        self._C = self._C - np.outer(column, column) / (1.0 + x @ column)
 
 
 def _walked(graph: Graph, x: Array) -> Array:
@@ -143,13 +126,9 @@ def _walked(graph: Graph, x: Array) -> Array:
 
 def _doubt(f: Array, root: Array) -> Array:
     """Return from 0 to 1 how close the two best classes of every node are."""
-    smooth = f / root[:, None]
-    if f.shape[1] == 1:
-        lead = np.abs(smooth[:, 0])
-    else:
-        ranked = np.sort(smooth, axis=1)
-        lead = ranked[:, -1] - ranked[:, -2]
-    lead = np.where(np.isfinite(lead), lead, np.inf)
+    ranked = np.sort(f / root[:, None], axis=1)
+    lead = np.abs(ranked[:, 0]) if f.shape[1] == 1 else ranked[:, -1] - ranked[:, -2]
     finite = lead[np.isfinite(lead)]
+    lead = np.where(np.isfinite(lead), lead, np.inf)
     typical = float(np.median(finite)) if finite.size else 1.0
     return np.asarray(1.0 / (1.0 + lead / (typical or 1.0)))

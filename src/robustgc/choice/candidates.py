@@ -69,6 +69,11 @@ class Candidate:
         return self.eta is not None and self.ridge is None
 
 
+def heaviest_lifted(candidates: Sequence[Candidate]) -> Candidate | None:
+    """Return the lifted filter with the largest weight, of equal ones the first."""
+    return max((c for c in candidates if c.lifted), key=lambda c: c.weight, default=None)
+
+
 def wanted_modes(problem: Problem) -> int:
     """Return how many modes candidates may lift."""
     if problem.parameters.n_modes is not None:
@@ -79,43 +84,31 @@ def wanted_modes(problem: Problem) -> int:
 
 @dataclass(frozen=True)
 class SpectralClarity:
-    """How clearly the spectrum shows clusters, and how localised the modes are.
+    """How clearly the spectrum shows clusters, and how localised the modes are."""
 
-    Attributes
-    ----------
-    reach : ndarray, shape (modes,)
-        How many modes up to each live on more than a sliver of the graph.
-    clarity : ndarray, shape (modes,)
-        How clearly the graph falls into clusters behind each, from 0 to 1.
-    localisation : float
-        How far all of them live on few nodes, from 0 to 1: then modes tell no classes apart.
-    """
-
-    reach: Array
-    clarity: Array
-    localisation: float
+    reach: Array  # how many modes up to each live on more than a sliver of the graph, (modes,)
+    clarity: Array  # how clearly the graph falls into clusters behind each, from 0 to 1, (modes,)
+    localisation: float  # 0 to 1: modes that live on few nodes tell no classes apart
 
     @classmethod
     def of(cls, problem: Problem, modes: Modes) -> "SpectralClarity":
         """Read the first modes.
 
-        A mode counts in full from half of a class of the usual size on, ``min(1, 2 K spread)``: one
+        A mode counts in full from half of a class of the usual size on, ``min(1, 2 K ratio)``: one
         on a whisker tells no classes apart. The gap behind mode q counts by ``(1 - lambda_q /
         lambda_{q+1})^3``, and by the square of the share of the K - 1 modes that K classes need. It
         is clear if no other gap is, and if enough modes count below it.
         """
-        K, known = problem.n_classes, min(len(modes.values), wanted_modes(problem))
-        behind = np.append(modes.values, modes.next_eigenvalue)[1 : known + 1]
-        ratio = np.divide(modes.values[:known], behind, out=np.full(known, 0.5), where=behind > 0)
-        ratios = participation_ratios(problem.graph, modes.vectors[:, :known])
-        count = np.minimum(1.0, 2 * K * ratios)
-        reach = np.cumsum(count)
+        K, count = problem.n_classes, min(len(modes.values), wanted_modes(problem))
+        behind = np.append(modes.values, modes.next_eigenvalue)[1 : count + 1]
+        ratio = np.divide(modes.values[:count], behind, out=np.full(count, 0.5), where=behind > 0)
+        sizes = participation_ratios(problem.graph, modes.vectors[:, :count])
+        reach = np.cumsum(np.minimum(1.0, 2 * K * sizes))
         full = np.minimum(1.0, reach / max(1, K - 1))
         gaps = np.clip(1 - ratio, 1e-9, 1.0) ** 3 * full**2
-        heard = min(1.0, float(reach[-1:].sum()) / max(1, min(K - 1, known)))
-        return cls(
-            reach, CLEAREST * full * (gaps / max(gaps.sum(), 1e-300)) ** 2, CLEAREST * (1 - heard)
-        )
+        clarity = CLEAREST * full * (gaps / max(gaps.sum(), 1e-300)) ** 2
+        useful = min(1.0, float(reach[-1:].sum()) / max(1, min(K - 1, count)))
+        return cls(reach, clarity, CLEAREST * (1 - useful))
 
 
 def kernels(
@@ -136,8 +129,8 @@ def kernels(
     top = min(top, max(1, problem.graph.n // 4)) if small else top
     clear = np.argsort(-spectrum.clarity[:top], kind="stable")[:_MOST_GAPS] + 1
     numbers = sorted({q for q in (1, K - 1, K, 2 * K, 3 * K, *clear.tolist()) if 1 <= q <= top})
-    found = [(q, float(value)) for q in numbers for value in etas]
-    return (*found, (1, -DIFFUSION / float(modes.values[0]))) if eta is None else tuple(found)
+    pairs = [(q, float(value)) for q in numbers for value in etas]
+    return (*pairs, (1, -DIFFUSION / float(modes.values[0]))) if eta is None else tuple(pairs)
 
 
 def all_candidates(
@@ -167,19 +160,19 @@ def all_candidates(
     rest = 1 - own.sum() - near.sum()
     families = 1 + regress + zhou.any()
     lifted = rest / families * simple / max(simple.sum(), 1e-300)
-    nearest, found = K > 2 or problem.other_components, []
+    nearest, candidates = K > 2 or problem.other_components, list[Candidate]()
     for centred in (True, False):
         weights = (rest / families * zhou + lifted) / 2 + own * ~many * (centred == nearest)
         weights += near * (not centred)
-        found += [
+        candidates += [
             Candidate(*pair, constant, centred, nan, 0.0, weight)
             for pair, weight in zip(pairs, weights.tolist(), strict=True)
         ]
     weights = (lifted + own * many) / len(RIDGES)
-    found += [
+    candidates += [
         Candidate(*pair, 1.0, True, nan, 0.0, weight, ridge)
         for pair, weight in zip(pairs, weights.tolist(), strict=True)
         for ridge in RIDGES
         if regress and pair[1] > 0
     ]
-    return tuple(found)
+    return tuple(candidates)

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from robustgc.choice import likelihood
-from robustgc.choice.candidates import Candidate
-from robustgc.choice.ridges import Ridges
-from robustgc.choice.values import LabelValues
+from robustgc.choice.candidates import Candidate, heaviest_lifted
+from robustgc.choice.values import LabelValues, Ridges
 from robustgc.graph.weights import Array
 from robustgc.models.label_filters import LabelFilters
 from robustgc.transduction.problem import Problem
@@ -37,7 +36,7 @@ class Combination:
     filters, and R the regressions. Where classes are not balanced all m are 1.
 
     `half_squared_means` are ``t_c = |mu_c|^2 / 2``, summed over the centred candidates with their
-    coefficients; `heaviest` is the lifted filter with the largest weight, all readings together.
+    coefficients; `heaviest` is the filter of the heaviest lifted candidate, of any if none is.
     """
 
     filters: Array  # a_k times the scale (1 - eta) / eta, by which lifted modes have the weight 1
@@ -49,34 +48,18 @@ class Combination:
 
 @dataclass(frozen=True)
 class Ensemble:
-    """The weights of all candidates, and the posterior of every label by the others.
+    """The weights of all candidates, and the posterior of every label by the others."""
 
-    Attributes
-    ----------
-    problem : Problem
-        With the labels by which the candidates were weighed.
-    candidates : tuple of Candidate
-    combination : Combination
-    label_weights : ndarray, shape (labels,)
-        The posterior of every label divided by the mean of all, by which the answer weights them.
-    judged : ndarray of bool, shape (labels,)
-        False for the only label of its class: without it the class is not there.
-    label_posterior : ndarray, shape (labels,)
-        Probability that the label is right; ``1 - eps`` for one that is not judged.
-    class_probabilities : ndarray, shape (labels, K)
-        Of the classes at every label when it is left out.
-    sharpness : float
-        What decision values are multiplied by before softmax makes them probabilities.
-    """
-
-    problem: Problem
+    problem: Problem  # with the labels by which the candidates were weighed
     candidates: tuple[Candidate, ...]
     combination: Combination
-    label_weights: Array
-    judged: NDArray[np.bool_]
-    label_posterior: Array
-    class_probabilities: Array
-    sharpness: float
+    label_weights: (
+        Array  # posteriors over their mean, by which the answer weights labels, (labels,)
+    )
+    judged: NDArray[np.bool_]  # not the only label of its class: without it the class is not there
+    label_posterior: Array  # probability that each is right; 1 - eps where not judged, (labels,)
+    class_probabilities: Array  # of the classes at every label when it is left out, (labels, K)
+    sharpness: float  # factor of decision values before softmax makes them probabilities
 
 
 class _Scores:
@@ -117,8 +100,8 @@ class _Scores:
     def mean(self, what: Callable[[Array, float], Array]) -> Array:
         """Return the weighted mean of `what(class probabilities at the labels, eps)`."""
         heavy = np.flatnonzero(self.weights >= _DROPPED * self.weights.max())
-        found = [what(softmax(self.tau[k] * self.values[k], axis=1), self.noise[k]) for k in heavy]
-        return np.average(found, axis=0, weights=self.weights[heavy])
+        parts = [what(softmax(self.tau[k] * self.values[k], axis=1), self.noise[k]) for k in heavy]
+        return np.average(parts, axis=0, weights=self.weights[heavy])
 
 
 def weigh_candidates(
@@ -144,8 +127,8 @@ def weigh_candidates(
         some, w = [candidates[k] for k in active.tolist()], label_weights * problem.sample_weight
         values = LabelValues(problem, some, filters, ridges, w)
         scores = _Scores(problem, some, values, judged)
-        kept = 1.0 - np.delete(numbers[2], active).sum()  # by those that were negligible
-        numbers[:, active] = *scores.means(codes, judged), kept * scores.weights
+        share = 1.0 - np.delete(numbers[2], active).sum()  # the rest: those that were negligible
+        numbers[:, active] = *scores.means(codes, judged), share * scores.weights
         if turns > 1:
             # What each says by its plain model: the ensemble's is sharper, and takes a label alone
             # in its part of the graph for a wrong one too readily.
@@ -204,17 +187,16 @@ def _combined(
     """Return the sum of some candidates with their coefficients."""
     read, n = [c for c in candidates if c.is_filter], len(filters.scales)
     place = [filters.pairs.index((c.n_modes, c.eta)) for c in read]
-    lifted = any(c.lifted for c in read)
-    own = [c.weight * (c.lifted or not lifted) for c in read]
-    heaviest = int(np.argmax(np.bincount(place, own, n)))
+    first = heaviest_lifted(read) or max(read, key=lambda c: c.weight)
+    heaviest = place[read.index(first)]
     if not problem.has_choice:  # one model, as it stands
         nothing = np.zeros(problem.n_classes)
         return Combination(np.ones(1), 0.0, nothing, np.empty(0), heaviest)
-    kept, rest = coefficients[: len(read)], candidates[len(read) :]
-    half = 0.5 * (kept * [c.centred for c in read]) @ squared_class_means
+    shares, rest = coefficients[: len(read)], candidates[len(read) :]
+    half = 0.5 * (shares * [c.centred for c in read]) @ squared_class_means
     regressions = np.zeros(0 if ridges is None else ridges.count)
     if ridges is not None:
         regressions[ridges.places(rest)] = coefficients[len(read) :]
-    constant = float(kept @ [c.constant for c in read])
-    by_filter = np.bincount(place, kept, n) * filters.scales
+    constant = float(shares @ [c.constant for c in read])
+    by_filter = np.bincount(place, shares, n) * filters.scales
     return Combination(by_filter, constant, half, regressions, heaviest)

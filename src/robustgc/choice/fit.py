@@ -6,7 +6,7 @@ import numpy as np
 
 from robustgc.choice import candidates
 from robustgc.choice.ensemble import Ensemble, weigh_candidates
-from robustgc.choice.ridges import Ridges
+from robustgc.choice.values import Ridges
 from robustgc.graph import threads
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array
@@ -25,43 +25,20 @@ _CHANGE_TOL = 1e-2  # of the difference that changed labels make, at most
 
 @dataclass(frozen=True)
 class ComponentFit:
-    """The answer on one graph, with everything that an audit or a change of labels starts from.
+    """The answer on one graph, with everything that an audit or a change of labels starts from."""
 
-    Attributes
-    ----------
-    problem : Problem
-        With the labels that are answered.
-    modes : Modes
-    spectrum : SpectralClarity
-    label_filters : LabelFilters
-        The filters at the labels by which the candidates were weighed.
-    ensemble : Ensemble
-    label_weights : ndarray, shape (labels,)
-        Sample weight times the weight that the posterior of the label gives.
-    filter_sum : ndarray, shape (N, K)
-        ``sum_k a_k K_k Y``.
-    ridges : Ridges or None
-        Of the labels that are answered.
-    regression_sum : ndarray, shape (N, K)
-        The regressions with their coefficients.
-    residual : float
-    n_iter : int
-    tol : float
-        Relative residual that the answer was to reach.
-    """
-
-    problem: Problem
+    problem: Problem  # with the labels that are answered
     modes: Modes
     spectrum: candidates.SpectralClarity
-    label_filters: LabelFilters
+    label_filters: LabelFilters  # at the labels by which the candidates were weighed
     ensemble: Ensemble
-    label_weights: Array
-    filter_sum: Array
-    ridges: Ridges | None
-    regression_sum: Array
+    label_weights: Array  # sample weights times those by the posterior of the label, (labels,)
+    filter_sum: Array  # sum_k a_k K_k Y, (N, K)
+    ridges: Ridges | None  # of the labels that are answered
+    regression_sum: Array  # the regressions with their coefficients, (N, K)
     residual: float
     n_iter: int
-    tol: float
+    tol: float  # relative residual that the answer was to reach
 
     @property
     def column_weights(self) -> Array:

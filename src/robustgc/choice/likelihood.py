@@ -107,12 +107,12 @@ def fit_ensemble_noise(S: Array, codes: NDArray[np.int64]) -> NoiseModel:
         for eps in _ENSEMBLE_NOISE:
             delta = 2 * ATYPICAL * eps
             q = (1 - delta) * p + delta / K
-            given, unsure = q[rows, codes], np.sum(q - q**2) / max(1, len(q))
+            own, unsure = q[rows, codes], np.sum(q - q**2) / max(1, len(q))
             hardness = np.minimum((1 - q) / max(unsure, _EASIEST), 1 / eps)
-            right = given * (1 - eps * (1 - HARD + HARD * hardness[rows, codes]))
-            confused = q / (1 - q) * given[:, None]  # true class c, and what confuses it gives g
+            right = own * (1 - eps * (1 - HARD + HARD * hardness[rows, codes]))
+            confused = q / (1 - q) * own[:, None]  # true class c, and what confuses it gives g
             confused[rows, codes] = 0.0
-            hard, any_, even = (confused * hardness).sum(1), confused.sum(1), (1 - given) / (K - 1)
+            hard, any_, even = (confused * hardness).sum(1), confused.sum(1), (1 - own) / (K - 1)
             for alpha in _CONFUSED:
                 mistaken = HARD * hard + (1 - HARD) * (alpha * any_ + (1 - alpha) * even)
                 likelihood = right + eps * mistaken
@@ -139,8 +139,8 @@ def label_posterior(
     ``(1 - eps + eps / K) p_i / ((1 - eps) p_i + eps / K)`` with ``p_i`` of the given class, from
     the probabilities p (labels, K) that the others give the classes; 1 - eps if they do not judge.
     """
-    given, K = p[np.arange(len(codes)), codes], p.shape[1]
-    posterior = (1 - eps + eps / K) * given / ((1 - eps) * given + eps / K)
+    own, K = p[np.arange(len(codes)), codes], p.shape[1]
+    posterior = (1 - eps + eps / K) * own / ((1 - eps) * own + eps / K)
     return np.asarray(np.where(judged, posterior, 1 - eps))
 
 

@@ -108,6 +108,12 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
     _scaling: Standardisation | None = None  # of columns, where `classify` has standardised them
     _chosen: NDArray[np.int64] | None = None  # the rows of X that are nodes; None: all
 
+    def _set_parameters(self, arguments: dict[str, Any]) -> None:
+        """Set the parameters of an `__init__`, from its `locals()`, each as it was given."""
+        for name, value in arguments.items():
+            if name != "self":
+                setattr(self, name, value)
+
     def _check_input(self) -> None:
         """Refuse what says how X becomes a graph, before any work is done."""
         affinities.check_kind(self.affinity)

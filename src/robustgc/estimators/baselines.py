@@ -1,7 +1,7 @@
 """The methods that RobustGC is compared with: ZhouGC, BelkinGC, HarmonicGC, PoissonGC."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, Self
 
@@ -10,19 +10,21 @@ from numpy.typing import ArrayLike
 
 from robustgc.estimators._docs import documented
 from robustgc.estimators.base import GraphClassifier, InputGraph, unchanged_by_failure
-from robustgc.estimators.tuning import Candidate, choose_gamma, choose_n_vectors, pieces
+from robustgc.estimators.tuning import ScoredValue, choose_gamma, choose_n_vectors, pieces
 from robustgc.graph.graph import KINDS, Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
 from robustgc.linalg.solution import Solution, as_number
-from robustgc.models.baseline_models import harmonic, poisson
+from robustgc.models.harmonic import harmonic
 from robustgc.models.paper import belkin, zhou
+from robustgc.models.parameters import is_auto
+from robustgc.models.poisson import poisson
 from robustgc.transduction.answer import ROUNDING, Certificate, ComponentSolver, transduce
 from robustgc.transduction.labels import encode
 
 
 class Baseline(GraphClassifier):
-    """A method with one solver for a connected graph, whose parameter the labels may choose."""
+    """A method with one solver for a connected graph, whose parameter labels may choose."""
 
     _solves_one_class = False
     _rounding = ROUNDING
@@ -58,22 +60,28 @@ class Baseline(GraphClassifier):
             self._publish(self._set_answers(self._answer))
         return self
 
-    @abstractmethod
     def _check_parameters(self) -> None:
-        """Refuse the method's own parameters before any work is done."""
+        """Refuse the method's own parameters, if it has any, before any work is done."""
 
     @abstractmethod
     def _solver(self, graph: InputGraph) -> ComponentSolver:
-        """Choose what is left to the labels; return what solves one connected component."""
+        """Choose parameters that are "auto"; return what solves one connected component."""
 
-    @abstractmethod
     def _publish(self, certificate: Certificate) -> None:
-        """Set the method's own fitted attributes from the largest component that was solved."""
+        """Set the method's own fitted attributes, if any, from the largest component solved."""
 
 
-def _chosen(rows: Sequence[Candidate], otherwise: Any) -> Any:
-    """Return the candidate that was chosen."""
+def _chosen(rows: Sequence[ScoredValue], otherwise: Any) -> Any:
+    """Return the value that was chosen."""
     return next((row.candidate for row in rows if row.chosen), otherwise)
+
+
+def _certified(
+    part: Graph, solution: Solution, extension: float = 0.0, **more: Any
+) -> tuple[Solution, Certificate]:
+    """Return a solution with its certificate."""
+    evidence = Certificate(part.n, solution.residual, solution.n_iter, extension, **more)
+    return solution, evidence
 
 
 @documented
@@ -94,7 +102,7 @@ class ZhouGC(Baseline):
     <answers>
     gamma_ : float
         The value that was used.
-    selection_ : tuple of Candidate
+    selection_ : tuple of ScoredValue
         For "auto": ``candidate``, ``accuracy``, ``margin``, ``chosen`` of every value. Empty if no
         component has two classes; then 1.0 is used.
 
@@ -105,6 +113,8 @@ class ZhouGC(Baseline):
     >>> ZhouGC(affinity="precomputed").fit(W, ["a", "", "", "b"]).transduction_
     array(['a', 'a', 'b', 'b'], dtype='<U1')
     """
+
+    gamma: Any
 
     # f has the sign of the labels all over a component with one class.
     _solves_one_class = True
@@ -127,32 +137,19 @@ class ZhouGC(Baseline):
         landmarks: int | None = None,
         unlabeled: object = None,
     ) -> None:
-        self.gamma = gamma
-        self.affinity = affinity
-        self.sigma = sigma
-        self.scale = scale
-        self.self_loops = self_loops
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.ann = ann
-        self.landmarks = landmarks
-        self.unlabeled = unlabeled
+        self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
-        if isinstance(self.gamma, str) and self.gamma == "auto":
-            return
-        if not 0 < as_number(self.gamma) < np.inf:
+        if not is_auto(self.gamma) and not 0 < as_number(self.gamma) < np.inf:
             raise ValueError(
                 f"gamma={quoted(self.gamma)} is not allowed; it must be a number > 0, or 'auto' to "
                 "choose it by the labels."
             )
 
     def _solver(self, graph: InputGraph) -> ComponentSolver:
-        rows: tuple[Candidate, ...] = ()
-        gamma: Any = self.gamma
+        gamma, rows = self.gamma, tuple[ScoredValue, ...]()
         if gamma == "auto":
-            labels = graph.node_labels
-            rows = choose_gamma(pieces(graph.weights, labels), len(labels.classes))
+            rows = choose_gamma(pieces(graph.weights, graph.node_labels))
             gamma = _chosen(rows, 1.0)
         gamma = float(gamma)
 
@@ -162,14 +159,7 @@ class ZhouGC(Baseline):
             f, size = both.f[:, :-1], both.f[:, -1:]
             tie = (f.shape[1] == 1) & (np.abs(f) <= self._cancelled * size)
             solution = Solution(np.where(tie, 0.0, f), both.residual, both.n_iter)
-            return solution, Certificate(
-                part.n,
-                solution.residual,
-                solution.n_iter,
-                extension=-gamma,
-                gamma=gamma,
-                selection=rows,
-            )
+            return _certified(part, solution, -gamma, gamma=gamma, selection=rows)
 
         return solve
 
@@ -199,7 +189,7 @@ class BelkinGC(Baseline):
     <answers>
     n_vectors_ : int
         The number that was used.
-    selection_ : tuple of Candidate
+    selection_ : tuple of ScoredValue
         For "auto": ``candidate``, ``accuracy``, ``margin``, ``chosen`` of every number. Empty if
         there are too few labels to judge one; then K is used.
 
@@ -214,6 +204,9 @@ class BelkinGC(Baseline):
     >>> BelkinGC(2, affinity="precomputed").fit(W, ["a", "", "", "b"]).transduction_
     array(['a', 'a', 'b', 'b'], dtype='<U1')
     """
+
+    n_vectors: Any
+    laplacian: str
 
     def __init__(
         self,
@@ -230,24 +223,13 @@ class BelkinGC(Baseline):
         landmarks: int | None = None,
         unlabeled: object = None,
     ) -> None:
-        self.n_vectors = n_vectors
-        self.laplacian = laplacian
-        self.affinity = affinity
-        self.sigma = sigma
-        self.scale = scale
-        self.self_loops = self_loops
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.ann = ann
-        self.landmarks = landmarks
-        self.unlabeled = unlabeled
+        self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
-        auto = isinstance(self.n_vectors, str) and self.n_vectors == "auto"
-        if not auto and (not isinstance(self.n_vectors, Integral) or self.n_vectors < 1):
+        n_vectors = self.n_vectors
+        if not is_auto(n_vectors) and (not isinstance(n_vectors, Integral) or n_vectors < 1):
             raise ValueError(
-                f"n_vectors={quoted(self.n_vectors)} is not allowed; it must be a whole number >= "
-                "1, or "
+                f"n_vectors={quoted(n_vectors)} is not allowed; it must be a whole number >= 1, or "
                 "'auto' to choose it by the labels."
             )
         if self.laplacian not in KINDS:
@@ -257,34 +239,33 @@ class BelkinGC(Baseline):
             )
 
     def _solver(self, graph: InputGraph) -> ComponentSolver:
-        rows: tuple[Candidate, ...] = ()
+        n_vectors, rows = self.n_vectors, tuple[ScoredValue, ...]()
         known: dict[int, Graph] = {}  # components whose eigenvectors were found for the choice
-        n_vectors: Any = self.n_vectors
         if n_vectors == "auto":
-            labels = graph.node_labels
-            parts, n_classes = pieces(graph.weights, labels), len(labels.classes)
-            rows = choose_n_vectors(parts, n_classes, self.laplacian)
-            n_vectors = _chosen(rows, n_classes)
+            parts = pieces(graph.weights, graph.node_labels)
+            rows = choose_n_vectors(parts, self.laplacian)
+            n_vectors = _chosen(rows, len(graph.labels.classes))
             known = {_first(part.graph): part.graph for part in parts}
 
         def solve(part: Graph, Y: Array) -> tuple[Solution, Certificate]:
             part = known.get(_first(part), part)
             p = min(int(n_vectors), part.n)
             solution = belkin(part, Y, n_vectors=p, laplacian=self.laplacian)
-            return solution, Certificate(
-                part.n, solution.residual, solution.n_iter, extension=0.0, selection=rows
-            )
+            return _certified(part, solution, selection=rows)
 
         return solve
 
     def _publish(self, certificate: Certificate) -> None:
-        given = len(self.classes_) if self.n_vectors == "auto" else self.n_vectors
-        self.n_vectors_ = int(_chosen(certificate.selection, given))
+        otherwise = len(self.classes_) if self.n_vectors == "auto" else self.n_vectors
+        self.n_vectors_ = int(_chosen(certificate.selection, otherwise))
         self.selection_ = certificate.selection
 
 
 class _ParameterFree(Baseline):
     """A method that only has to know how weights come from X."""
+
+    _model: Callable[[Graph, Array], Solution]
+    _smooth = False  # whether f itself varies slowly along edges, not f / sqrt(d)
 
     def __init__(
         self,
@@ -299,21 +280,10 @@ class _ParameterFree(Baseline):
         landmarks: int | None = None,
         unlabeled: object = None,
     ) -> None:
-        self.affinity = affinity
-        self.sigma = sigma
-        self.scale = scale
-        self.self_loops = self_loops
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.ann = ann
-        self.landmarks = landmarks
-        self.unlabeled = unlabeled
+        self._set_parameters(locals())
 
-    def _check_parameters(self) -> None:
-        """Accept: there is no parameter."""
-
-    def _publish(self, certificate: Certificate) -> None:
-        """Publish nothing more: there is no parameter."""
+    def _solver(self, graph: InputGraph) -> ComponentSolver:
+        return lambda part, Y: _certified(part, self._model(part, Y), smooth=self._smooth)
 
 
 @documented
@@ -343,14 +313,8 @@ class HarmonicGC(_ParameterFree):
     array([-1.    , -0.8333,  0.8333,  1.    ])
     """
 
-    def _solver(self, graph: InputGraph) -> ComponentSolver:
-        def solve(part: Graph, Y: Array) -> tuple[Solution, Certificate]:
-            found = harmonic(part, Y)
-            return found, Certificate(
-                part.n, found.residual, found.n_iter, extension=0.0, smooth=True
-            )
-
-        return solve
+    _model = staticmethod(harmonic)
+    _smooth = True
 
 
 @documented
@@ -380,12 +344,7 @@ class PoissonGC(_ParameterFree):
     array([-6. , -5.2440,  5.2440,  6. ])
     """
 
-    def _solver(self, graph: InputGraph) -> ComponentSolver:
-        def solve(part: Graph, Y: Array) -> tuple[Solution, Certificate]:
-            found = poisson(part, Y)
-            return found, Certificate(part.n, found.residual, found.n_iter, extension=0.0)
-
-        return solve
+    _model = staticmethod(poisson)
 
 
 def _first(graph: Graph) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.choice.candidates import heaviest_lifted
 from robustgc.choice.fit import ComponentFit, fit_component, weigh
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array
@@ -224,10 +225,10 @@ def _of_the_ensemble(fit: ComponentFit, psd: bool, history: tuple[Attempt, ...])
     """Return the evidence: that of the heaviest candidate where they differ."""
     candidates, values = fit.ensemble.candidates, fit.modes.values
     lifted = [(c.weight, c.n_modes, c.eta) for c in candidates if c.lifted and c.eta]
-    if lifted:
-        _, n_modes, eta = max(lifted)
-        limit, lambda_1 = float(values[n_modes - 1]), float(values[0])
-        gamma, shares = eta * limit, sum(w for w, *_ in lifted)
+    best = heaviest_lifted(candidates)
+    if best is not None and best.eta is not None:
+        limit, lambda_1 = float(values[best.n_modes - 1]), float(values[0])
+        gamma, shares = best.eta * limit, sum(w for w, *_ in lifted)
         mean = sum(w / shares * eta * float(values[q - 1]) for w, q, eta in lifted)
     else:  # ZhouGC's filters: any gamma below 0 is convex, whatever lambda_1
         of_filters = fit.ensemble.combination.heaviest

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from robustgc.audit.issues import LabelIssues
+from robustgc.choice.candidates import heaviest_lifted
 from robustgc.choice.likelihood import ATYPICAL
 from robustgc.estimators._docs import documented
 from robustgc.estimators.base import GraphClassifier, unchanged_by_failure
@@ -102,6 +103,17 @@ class RobustGC(GraphClassifier):
     array(['a', 'a', 'b', 'b'], dtype='<U1')
     """
 
+    eta: Any
+    n_modes: Any
+    class_weight: Any
+    priors: Any
+    solver: Any
+    tol: Any
+    dtype: Any
+    verbose: Any
+    engine: Any
+    n_ranks: Any
+
     def __init__(
         self,
         eta: float | str = "auto",
@@ -125,25 +137,7 @@ class RobustGC(GraphClassifier):
         engine: str = "local",
         n_ranks: int | None = None,
     ) -> None:
-        self.n_modes = n_modes
-        self.class_weight = class_weight
-        self.priors = priors
-        self.solver = solver
-        self.tol = tol
-        self.dtype = dtype
-        self.verbose = verbose
-        self.engine = engine
-        self.n_ranks = n_ranks
-        self.eta = eta
-        self.affinity = affinity
-        self.sigma = sigma
-        self.scale = scale
-        self.self_loops = self_loops
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.ann = ann
-        self.landmarks = landmarks
-        self.unlabeled = unlabeled
+        self._set_parameters(locals())
 
     _fit: Fit
     _sizes: Any  # how much the label of every row of X counts
@@ -354,9 +348,33 @@ class RobustGC(GraphClassifier):
         self.history_ = certificate.history
         self.solver_ = certificate.history[-1].solver if certificate.history else "none"
         self.selection_ = certificate.selection
-        best = next((c for c in certificate.selection if c.lifted), None)
+        best = heaviest_lifted(certificate.selection)
         given = checked_parameters(self.eta, self.n_modes, self.class_weight)
         ratio = certificate.gamma / certificate.lambda_1  # NaN where nothing was solved
         otherwise = given.eta if given.eta is not None else ratio if ratio > 0 else np.nan
         self.eta_ = best.eta if best else otherwise
         self.n_modes_ = best.n_modes if best else given.n_modes or 1
+
+
+def find_label_issues(W: Any, y: ArrayLike, **options: Any) -> LabelIssues:
+    """Return which of the given labels are suspicious, without keeping an estimator.
+
+    Parameters
+    ----------
+    W : array, sparse matrix or CSR, shape (N, N)
+        The weights of the graph; or points, with ``affinity="knn"`` among the options.
+    y : array-like, shape (N,)
+        Labels, as in `RobustGC.fit`.
+    **options
+        Parameters of `RobustGC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustgc import find_label_issues
+    >>> W = np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3))
+    >>> W[2, 3] = W[3, 2] = 0.1
+    >>> find_label_issues(W, ["a", "a", "", "b", "a", "b"]).node[0]
+    np.int64(4)
+    """
+    return RobustGC(**{"affinity": "precomputed", **options}).fit(W, y).label_issues()

@@ -58,11 +58,11 @@ def extend(d: ArrayLike, f: ArrayLike, k_x: Weights, k_xx: ArrayLike, *, gamma: 
             f"k_x has shape {k_x.shape}, f {f.shape} and d {d.shape}; for N nodes they must be "
             "(n_new, N), (N,) or (N, columns), and (N,)."
         )
-    loop = _checked(d, f, k_x, k_xx)
-    with np.errstate(over="ignore", invalid="ignore"):  # told below
+    _check(d, f, k_x, k_xx)
+    with np.errstate(over="ignore", invalid="ignore"):  # refused below
         d_x = np.asarray(k_x.sum(axis=1), dtype=float).ravel()
         reach = np.where(d_x > 0, d_x, 1.0)
-        room = 1.0 - gamma - loop / reach
+        room = 1.0 - gamma - k_xx / reach
         valid = (room > 0) & (d_x > 0)
         factor = np.full(d_x.shape, np.nan)
         factor[valid] = 1.0 / np.sqrt(reach[valid]) / room[valid]
@@ -75,16 +75,15 @@ def extend(d: ArrayLike, f: ArrayLike, k_x: Weights, k_xx: ArrayLike, *, gamma: 
     return np.asarray(f_x)
 
 
-def _checked(d: Array, f: Array, k_x: Weights, k_xx: ArrayLike) -> Array:
-    """Refuse numbers that no fit and no kernel gives; return ``k(x, x)``."""
+def _check(d: Array, f: Array, k_x: Weights, k_xx: Array) -> None:
+    """Refuse numbers that no fit and no kernel gives."""
     weights = k_x.data if sp.issparse(k_x) else k_x
-    loop = np.asarray(k_xx, dtype=float)
-    if loop.shape not in ((), (k_x.shape[0],)):
+    if k_xx.shape not in ((), (k_x.shape[0],)):
         raise ValueError(
-            f"k_xx has shape {loop.shape}; it must be one number, or one for each of the "
+            f"k_xx has shape {k_xx.shape}; it must be one number, or one for each of the "
             f"{k_x.shape[0]} new points."
         )
-    for name, values, least in (("d", d, 5e-324), ("k_x", weights, 0), ("k_xx", loop, 0)):
+    for name, values, least in (("d", d, 5e-324), ("k_x", weights, 0), ("k_xx", k_xx, 0)):
         if values.size and not (values.min() >= least and values.max() < np.inf):
             raise ValueError(
                 f"{name} ranges from {values.min():.3g} to {values.max():.3g}; it must be finite "
@@ -92,4 +91,3 @@ def _checked(d: Array, f: Array, k_x: Weights, k_xx: ArrayLike) -> Array:
             )
     if not np.isfinite(f).all():
         raise ValueError("f contains NaN or infinity; decision values on nodes must be finite.")
-    return loop

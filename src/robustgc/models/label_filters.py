@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robustgc.graph.weights import Array
 from robustgc.linalg.lifted import LiftedFilters
+from robustgc.models.leave_one_out import without_own_label
 
 # By time on graphs of a few thousand nodes; the number of probes by the error of the diagonal.
 _MOST_LABELS = 500  # up to which the kernel between all labels may be computed
@@ -24,17 +25,10 @@ _SEED = 20180523
 
 
 class _NearRows:
-    """Rows of some kernels between labelled nodes: what a report has needed is there for the next.
-
-    Attributes
-    ----------
-    of, labels : ndarray of int
-        The nodes of the rows and of the columns, in the order in which they came.
-    values : ndarray, shape (filters, len(of), len(labels))
-    """
+    """Rows of some kernels between labelled nodes: those of one report are there for the next."""
 
     def __init__(self, count: int, of: NDArray[Any], labels: NDArray[Any]) -> None:
-        self.of, self.labels = of, labels
+        self.of, self.labels = of, labels  # nodes of rows and columns, in the order they came
         self.values = np.empty((count, len(of), len(labels)), dtype=np.float32)
 
     def add(self, nodes: NDArray[Any], values: Array, axis: int) -> None:
@@ -47,42 +41,25 @@ class _NearRows:
 
     def at(self, of: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.float32]:
         """Return the values at some rows and columns, (filters, of, labels)."""
-        (i, j) = (_places(*pair) for pair in ((self.of, of), (self.labels, labels)))
+        i, j = _places(of, self.of), _places(labels, self.labels)
         return np.asarray(self.values[:, i[:, None], j])
 
 
-def _places(known: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
-    order = np.argsort(known)
-    return np.asarray(order[np.searchsorted(known, wanted, sorter=order)])
+def _places(nodes: NDArray[Any], among: NDArray[Any]) -> NDArray[Any]:
+    """Return where some nodes stand among others, which have any order."""
+    order = np.argsort(among)
+    return np.asarray(order[np.searchsorted(among, nodes, sorter=order)])
 
 
 class LabelFilters:
-    """Some lifted filters restricted to the labelled nodes.
+    """Some lifted filters restricted to the labelled nodes, which ascend.
 
     With few labels on a graph that is not large, the kernel between them is computed. Else the part
     of the known modes is exact, and off the modes only products with the label columns are
     computed, and the diagonal from columns that add up labels with random signs: off the modes
     labels know little of each other, so that a label's own part stands out.
 
-    Parameters
-    ----------
-    filters : LiftedFilters
-    etas : array-like, shape (filters,)
-    nodes : ndarray of int, shape (labels,)
-        The labelled nodes, ascending.
-    tol : float
-    earlier : LabelFilters or None
-        The same filters at other labels: only what has changed is computed.
-
-    Attributes
-    ----------
-    V : ndarray, shape (labels, modes)
-        The modes at the labels.
-    mode_weights : ndarray, shape (filters, modes)
-    pairs : list of (int, float)
-        n_modes and eta of every filter.
-    kernel : ndarray, shape (filters, labels, labels), or None
-        Where it is at hand.
+    `earlier` are the same filters at other labels: only what has changed is computed.
     """
 
     def __init__(
@@ -95,11 +72,12 @@ class LabelFilters:
     ) -> None:
         self.filters, self.nodes, self.etas = filters, nodes, np.asarray(etas, dtype=float)
         self.scales = (1 - self.etas) / self.etas
+        # n_modes and eta of every filter.
         self.pairs = list(zip(filters.n_modes.tolist(), self.etas.tolist(), strict=True))
         self._graph, self._tol, m = filters.graph, tol, len(nodes)
-        self.V = self._graph.at(filters.modes.vectors, nodes)
-        self.mode_weights = self.scales[:, None] * filters.weights
-        self.kernel: Array | None = None
+        self.V = self._graph.at(filters.modes.vectors, nodes)  # (labels, modes)
+        self.mode_weights = self.scales[:, None] * filters.weights  # (filters, modes)
+        self.kernel: Array | None = None  # (filters, labels, labels), where it is at hand
         # Off the modes: the label columns that came first, the answers to them, the diagonal.
         self._first: tuple[Array, Array, Array] | None = None
         self._earlier = earlier if earlier is not None and earlier._first is not None else None
@@ -127,17 +105,16 @@ class LabelFilters:
         weights of the labels in it stay what they were then.
         """
         if self.kernel is not None:
-            diagonal = np.einsum("kii->ki", self.kernel)
-            return np.asarray(self.kernel @ Y - diagonal[:, :, None] * Y)
+            return without_own_label(self.kernel @ Y, np.einsum("kii->ki", self.kernel), Y)
         answers = self.V @ (self.mode_weights[:, :, None] * (self.V.T @ Y))
-        answers -= (self.mode_weights @ (self.V**2).T)[:, :, None] * Y
+        answers = without_own_label(answers, self.mode_weights @ (self.V**2).T, Y)
         if self.filters.complete:
-            return np.asarray(answers)
+            return answers
         if self._first is None:
             earlier = self._earlier
             self._first = self._probed(Y) if earlier is None else self._updated(Y, earlier)
         first, whole, diagonal = self._first
-        return np.asarray(answers + whole - diagonal[:, :, None] * first)
+        return without_own_label(answers + whole, diagonal, first)
 
     def rounding(self) -> Array:
         """Return of what size answers without the own label are rounding, shape (filters,).
@@ -159,30 +136,35 @@ class LabelFilters:
         The weights have the shape (filters,), the result (rows, labels).
         """
         if self.kernel is not None:
-            found = np.tensordot(weights, self.kernel[:, rows], axes=1)
+            K = np.tensordot(weights, self.kernel[:, rows], axes=1)
         else:
-            found = (self.V[rows] * (weights @ self.mode_weights)) @ self.V.T
+            K = (self.V[rows] * (weights @ self.mode_weights)) @ self.V.T
             if not self.filters.complete:
-                found += np.tensordot(weights, self._near_rows(self.nodes[rows]), axes=1)
-        found[np.arange(len(rows)), rows] = 0.0
-        return np.asarray(found)
+                K += np.tensordot(weights, self._near_rows(self.nodes[rows]), axes=1)
+        K[np.arange(len(rows)), rows] = 0.0
+        return np.asarray(K)
 
     def _near_rows(self, of: NDArray[Any]) -> NDArray[np.float32]:
         """Return rows of the kernels off the modes, to a digit or two: (filters, of, labels)."""
-        kept = self._near
-        if new := len(labels := np.setdiff1d(self.nodes, kept.labels)):
+        near = self._near
+        if (labels := np.setdiff1d(self.nodes, near.labels)).size:
             # Kernels are symmetric: rows at new labels are columns of these.
-            rows = self._kernel_off_modes(labels, np.eye(new), kept.of, near=True)
-            kept.add(labels, rows, axis=2)
-        if new := len(doubted := np.setdiff1d(of, kept.of)):
-            columns = self._kernel_off_modes(doubted, np.eye(new), kept.labels, near=True)
-            kept.add(doubted, columns.transpose(0, 2, 1), axis=1)
-        return kept.at(of, self.nodes)
+            near.add(labels, self._kernel_off_modes(labels, near.of, near=True), axis=2)
+        if (rows := np.setdiff1d(of, near.of)).size:
+            columns = self._kernel_off_modes(rows, near.labels, near=True)
+            near.add(rows, columns.transpose(0, 2, 1), axis=1)
+        return near.at(of, self.nodes)
 
     def _kernel_off_modes(
-        self, nodes: NDArray[Any], columns: Array, at: NDArray[Any], *, near: bool = False
+        self,
+        nodes: NDArray[Any],
+        at: NDArray[Any],
+        columns: Array | None = None,
+        *,
+        near: bool = False,
     ) -> Array:
-        """Return the part off the modes of columns over some nodes, at other nodes."""
+        """Return the part off the modes of columns over some nodes (one each), at other nodes."""
+        columns = np.eye(len(nodes)) if columns is None else columns
         tol = max(self._tol, _NEAR_TOL) if near else self._tol
         rest = self.filters.answer_off_modes(at, self._graph.placed(nodes, columns), tol, near=near)
         return np.asarray(rest * self.scales[:, None, None])
@@ -193,27 +175,26 @@ class LabelFilters:
         here, there = graph.at(V, at), graph.at(V, nodes)
         if nodes is at and self.mode_weights.min(initial=0.0) >= 0:  # half the work
             roots = (here * np.sqrt(w) for w in self.mode_weights)
-            found = np.stack([root @ root.T for root in roots])
+            K = np.stack([root @ root.T for root in roots])
         else:
-            found = np.stack([(here * w) @ there.T for w in self.mode_weights])
+            K = np.stack([(here * w) @ there.T for w in self.mode_weights])
         if not self.filters.complete:
-            found += self._kernel_off_modes(nodes, np.eye(len(nodes)), at)
-        return found
+            K += self._kernel_off_modes(nodes, at)
+        return K
 
     def _changed(self, before: NDArray[Any], kernel: Array) -> Array:
         """Return the kernel between the labels from that of earlier ones: new columns only."""
         if np.array_equal(before, self.nodes):
             return kernel
-        new = np.setdiff1d(self.nodes, before)
-        known = np.flatnonzero(np.isin(self.nodes, before))
+        old, m = np.isin(self.nodes, before), len(self.nodes)
+        known, new = np.flatnonzero(old), np.flatnonzero(~old)
         place = np.searchsorted(before, self.nodes[known])
-        found = np.zeros((len(self.etas), len(self.nodes), len(self.nodes)))
-        found[:, known[:, None], known] = kernel[:, place[:, None], place]
+        K = np.zeros((len(self.etas), m, m))
+        K[:, known[:, None], known] = kernel[:, place[:, None], place]
         if new.size:
-            columns, here = self._columns(new, self.nodes), np.searchsorted(self.nodes, new)
-            found[:, :, here] = columns
-            found[:, here] = columns.transpose(0, 2, 1)
-        return found
+            K[:, :, new] = columns = self._columns(self.nodes[new], self.nodes)
+            K[:, new] = columns.transpose(0, 2, 1)
+        return K
 
     def _probed(self, Y: Array) -> tuple[Array, Array, Array]:
         """Compute products with the label columns, and the diagonal from random signs."""
@@ -224,13 +205,13 @@ class LabelFilters:
         probes = np.zeros((m, count))
         # As many of either sign in a column: what all labels have in common cancels.
         probes[np.arange(m), order % count] = 1.0 - 2.0 * (order // count % 2)
-        products = self._kernel_off_modes(self.nodes, np.hstack([Y, probes]), self.nodes)
+        products = self._kernel_off_modes(self.nodes, self.nodes, np.hstack([Y, probes]))
         return Y, products[:, :, :K], np.einsum("kic,ic->ki", products[:, :, K:], probes)
 
     def _updated(self, Y: Array, earlier: "LabelFilters") -> tuple[Array, Array, Array]:
         """Return the part off the modes from that of the earlier labels.
 
-        The kernel is symmetric: its columns for the nodes whose labels have changed tell what these
+        The kernel is symmetric: its columns for the nodes whose labels have changed say what these
         mean to all others, and what all others mean to a new one.
         """
         assert earlier._first is not None
@@ -240,7 +221,7 @@ class LabelFilters:
         was, here = np.searchsorted(nodes, earlier.nodes), np.searchsorted(nodes, self.nodes)
         before[was], now[here] = old, Y
         changed = np.flatnonzero((before != now).any(axis=1))
-        columns = self._kernel_off_modes(nodes[changed], np.eye(len(changed)), nodes)
+        columns = self._kernel_off_modes(nodes[changed], nodes)
         answers = np.zeros((len(self.etas), *before.shape))
         diagonal = np.zeros((len(self.etas), len(nodes)))
         answers[:, changed] = np.einsum("kic,ij->kcj", columns, before)

@@ -17,20 +17,22 @@ from robustgc.graph.weights import Array
 from robustgc.linalg.cg import factorised, solve_shifted
 from robustgc.linalg.dense import solve_by_spectrum, system_residual
 from robustgc.linalg.ladder import SolverOptions, lambda_1, solve_robust
+from robustgc.linalg.lifted import LiftedFilters, check_residual, find_modes
 from robustgc.linalg.solution import (
     Gammas,
+    NotConvergedError,
+    NotConvexError,
     Solution,
     check_gamma,
     check_gammas,
+    check_positive,
     check_tol,
     warn_if_inaccurate,
 )
 from robustgc.linalg.spectrum import eigenpairs
-from robustgc.models.lifted_model import solve_lifted
+from robustgc.models.parameters import checked_labels, columns_by_nodes, shaped
 
-# ZhouGC's matrix is singular to working precision for a gamma below.
-NEAR_ROUNDING = 1e-6
-LARGEST = 1e100  # label, whose square double precision still holds
+_NEAR_ROUNDING = 1e-6  # ZhouGC's matrix is singular to working precision for a gamma below
 
 
 def robust(
@@ -81,12 +83,45 @@ def robust(
     array([ 0.5349,  0.4878, -0.4878, -0.5349])
     """
     if n_modes != 1:
-        Y, tol = _label_columns(graph, y), check_tol(tol)
-        found = solve_lifted(graph, Y.reshape(graph.n, -1), n_modes=n_modes, gamma=gamma, tol=tol)
-        return warn_if_inaccurate(
-            Solution(found.f.reshape(Y.shape), found.residual, found.n_iter), tol
-        )
+        Y, tol = checked_labels(graph, y), check_tol(tol)
+        columns = Y.reshape(graph.n, -1)
+        solution = solve_lifted(graph, columns, n_modes=n_modes, gamma=gamma, tol=tol)
+        return shaped(solution, Y, tol)
     return robust_path(graph, y, [gamma], tol=tol, solver=solver)[0]
+
+
+def solve_lifted(graph: Graph, Y: Array, *, n_modes: int, gamma: float, tol: float) -> Solution:
+    """Return the minimiser with the first modes lifted.
+
+    Raises
+    ------
+    NotConvexError
+        ``gamma >= lambda_q``.
+    """
+    if not isinstance(n_modes, Integral) or not 1 <= n_modes < graph.n:
+        raise ValueError(
+            f"n_modes={quoted(n_modes)} is not allowed for a graph of {graph.n} nodes; it must be "
+            f"a whole number from 1 to {graph.n - 1}."
+        )
+    options = SolverOptions(tol=tol, dtype="float64")
+    modes = find_modes(graph, n_modes + 1, Y, options)
+    if len(modes.values) < n_modes:
+        raise NotConvergedError(
+            f"n_modes={n_modes} was asked for, but only {len(modes.values)} modes of this graph of "
+            f"{graph.n} nodes stand clear of the others. Lower n_modes."
+        )
+    limit = float(modes.values[n_modes - 1])
+    gamma = check_positive(gamma)
+    if gamma >= limit:
+        raise NotConvexError(
+            f"gamma = {gamma:.12g} is not below lambda_{n_modes} = {limit:.12g}: the problem with "
+            f"the first {n_modes} modes lifted is strongly convex only below. Choose gamma = eta * "
+            f"lambda_{n_modes} with 0 < eta < 1."
+        )
+    filters = LiftedFilters(graph, modes, [n_modes], [gamma], options)
+    f, residual, steps = filters.answer(Y, np.ones((1, 1)), tol)
+    check_residual(residual, tol, modes)
+    return Solution(f[0], max(residual, filters.rounding(Y, np.ones((1, 1)), f)), steps)
 
 
 def robust_path(
@@ -110,19 +145,14 @@ def robust_path(
     >>> [float(s.f[0].round(4)) for s in robust_path(chain, [1, 0, 0, -1], etas=[0.5, 0.9])]
     [0.5349, 4.7346]
     """
-    Y, tol = _label_columns(graph, y), check_tol(tol)
+    Y, tol = checked_labels(graph, y), check_tol(tol)
     if (gammas is None) == (etas is None):
         raise ValueError(
             "Give gammas, or etas as shares of lambda_1 such as etas=[0.5, 0.9]: one of the two."
         )
-    asked = Gammas(gammas, etas)
-    outcome = solve_robust(
-        graph, Y.reshape(graph.n, -1), asked, SolverOptions(solver=solver, tol=tol)
-    )[0]
-    return [
-        warn_if_inaccurate(Solution(found.f.reshape(Y.shape), found.residual, found.n_iter), tol)
-        for found in outcome.solutions
-    ]
+    options = SolverOptions(solver=solver, tol=tol)
+    outcome, _ = solve_robust(graph, Y.reshape(graph.n, -1), Gammas(gammas, etas), options)
+    return [shaped(solution, Y, tol) for solution in outcome.solutions]
 
 
 def zhou(graph: Graph, y: ArrayLike, *, gamma: float, tol: float = 1e-10) -> Solution:
@@ -143,21 +173,23 @@ def zhou_path(
     graph: Graph, y: ArrayLike, gammas: Iterable[float], *, tol: float = 1e-10
 ) -> list[Solution]:
     """Return `zhou` for every gamma of a grid: up to 1500 nodes from one decomposition."""
-    Y, gammas, tol = _label_columns(graph, y), check_gammas(gammas), check_tol(tol)
+    Y, gammas, tol = checked_labels(graph, y), check_gammas(gammas), check_tol(tol)
     if graph.n > SMALL or len(gammas) == 1:
-        return [warn_if_inaccurate(_zhou(graph, Y, gamma, tol), tol) for gamma in gammas]
-    low = [gamma for gamma in gammas if gamma < 1]
-    found = dict(zip(low, solve_by_spectrum(graph, Y, low, low), strict=True))
-    return [
-        warn_if_inaccurate(found[g] if g < 1 else _zhou_series(graph, Y, g), tol) for g in gammas
-    ]
+        solutions = [_zhou(graph, Y, gamma, tol) for gamma in gammas]
+    else:
+        low = [gamma for gamma in gammas if gamma < 1]
+        known = dict(zip(low, solve_by_spectrum(graph, Y, low, low), strict=True))
+        solutions = [known[g] if g < 1 else _zhou_series(graph, Y, g) for g in gammas]
+    return [warn_if_inaccurate(solution, tol) for solution in solutions]
 
 
 def _zhou(graph: Graph, Y: Array, gamma: float, tol: float) -> Solution:
-    if gamma < NEAR_ROUNDING:
+    if gamma < _NEAR_ROUNDING:
         if graph.n <= SMALL:
             return solve_by_spectrum(graph, Y, [gamma], [gamma])[0]
-        return _zhou_near_rounding(graph, Y, gamma, tol)
+        # v0 in closed form, as its weight is 1 whatever gamma; the rest by a solve.
+        rest = solve_shifted(graph, Y, gamma, off=graph.v0[:, None], tol=tol)
+        return Solution(Y - graph.P0(Y) + gamma * rest.f, rest.residual, rest.n_iter)
     if graph.n > SMALL and gamma >= 1:
         return _zhou_series(graph, Y, gamma)
     # Elimination without pivoting has no cancellation on this matrix (an M-matrix), so even
@@ -175,7 +207,7 @@ def _zhou_series(graph: Graph, Y: Array, gamma: float) -> Solution:
     """Sum ``gamma / (1 + gamma) (S / (1 + gamma))^k y``, the series of ZhouGC for a large gamma.
 
     Every term is a sum of products of weights: values far from all labels come out with their
-    sign and digits, however small they are beside the others.
+    sign and digits, however small they are relative to the others.
     """
     term = gamma / (1 + gamma) * Y
     f, silent, n_iter = term, -1, 0
@@ -187,12 +219,6 @@ def _zhou_series(graph: Graph, Y: Array, gamma: float) -> Solution:
         if silent == before and (np.abs(term) <= 1e-17 * np.abs(f)).all():
             break
     return Solution(f, system_residual(graph, f / gamma, Y, gamma), n_iter)
-
-
-def _zhou_near_rounding(graph: Graph, Y: Array, gamma: float, tol: float) -> Solution:
-    """Answer v0 in closed form (its weight is 1 whatever gamma) and solve for the rest."""
-    rest = solve_shifted(graph, Y, gamma, off=graph.v0[:, None], tol=tol)
-    return Solution(Y - graph.P0(Y) + gamma * rest.f, rest.residual, rest.n_iter)
 
 
 def belkin(
@@ -217,7 +243,7 @@ def belkin(
     >>> belkin(chain, [1, 0, 0, -1], n_vectors=2).f.round(4)
     array([ 1.    ,  0.9535, -0.9535, -1.    ])
     """
-    Y = _label_columns(graph, y)
+    Y = checked_labels(graph, y)
     if not isinstance(n_vectors, Integral):
         raise ValueError(
             f"n_vectors={quoted(n_vectors)} is not allowed; it must be a whole number >= 1."
@@ -225,14 +251,11 @@ def belkin(
     basis = eigenpairs(graph, n_vectors, laplacian)
     columns = Y.reshape(graph.n, -1)
     f = np.empty_like(columns)
-    # Columns of one class against the rest have the same labelled nodes: one factorisation.
-    masks, mask_of = np.unique(columns.T != 0, axis=0, return_inverse=True)
-    for k, labelled in enumerate(masks):
-        together = mask_of.ravel() == k
+    for labelled, together in columns_by_nodes(columns):
         targets = columns[np.ix_(labelled, together)]
         fit = np.linalg.lstsq(basis.vectors[labelled], targets, rcond=None)
         f[:, together] = basis.vectors @ fit[0]
-    return warn_if_inaccurate(Solution(f.reshape(Y.shape), basis.residual), 1e-6)
+    return shaped(Solution(f, basis.residual), Y, 1e-6)
 
 
 def condition_bound(graph: Graph, gamma: float, *, positive_semidefinite: bool = False) -> float:
@@ -256,20 +279,3 @@ def condition_number_bound(limit: float, gamma: float, *, positive_semidefinite:
     """Return `condition_bound` for a known lambda_1; with a gamma below 0, of ZhouGC's system."""
     least = limit if gamma > 0 else 0.0
     return ((1.0 if positive_semidefinite else 2.0) - gamma) / (least - gamma)
-
-
-def _label_columns(graph: Graph, y: ArrayLike) -> Array:
-    Y = np.asarray(y)
-    if Y.dtype.kind not in "biuf":
-        raise TypeError(f"y has dtype {Y.dtype}; numbers are needed: +1, -1, 0 for unlabelled.")
-    if Y.ndim not in (1, 2) or Y.shape[0] != graph.n:
-        raise ValueError(
-            f"y has shape {Y.shape} but the graph has {graph.n} nodes; it must be ({graph.n},) or "
-            f"({graph.n}, columns), with 0 for unlabelled nodes."
-        )
-    if not (np.abs(Y) <= LARGEST).all():
-        raise ValueError(
-            f"y contains NaN, infinity, or numbers beyond {LARGEST:g}; use +1, -1 and 0 for "
-            "unlabelled."
-        )
-    return Y.astype(float)

@@ -1,11 +1,48 @@
-"""The parameters of RobustGC itself, checked."""
+"""What the models are given, checked: label columns, and the parameters of RobustGC."""
 
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robustgc.graph.graph import Graph
 from robustgc.graph.quoting import quoted
-from robustgc.linalg.solution import LEAST_ETA, as_number
+from robustgc.graph.weights import Array
+from robustgc.linalg.solution import LEAST_ETA, Solution, as_number, warn_if_inaccurate
+
+_LARGEST = 1e100  # label, whose square double precision still holds
+
+
+def checked_labels(graph: Graph, y: ArrayLike) -> Array:
+    """Return label columns in double precision, in the shape of y, or refuse them."""
+    Y = np.asarray(y)
+    if Y.dtype.kind not in "biuf":
+        raise TypeError(f"y has dtype {Y.dtype}; numbers are needed: +1, -1, 0 for unlabelled.")
+    if Y.ndim not in (1, 2) or Y.shape[0] != graph.n:
+        raise ValueError(
+            f"y has shape {Y.shape} but the graph has {graph.n} nodes; it must be ({graph.n},) or "
+            f"({graph.n}, columns), with 0 for unlabelled nodes."
+        )
+    if not (np.abs(Y) <= _LARGEST).all():
+        raise ValueError(
+            f"y contains NaN, infinity, or numbers beyond {_LARGEST:g}; use +1, -1 and 0 for "
+            "unlabelled."
+        )
+    return Y.astype(float)
+
+
+def columns_by_nodes(columns: Array) -> list[tuple[NDArray[np.bool_], NDArray[np.int64]]]:
+    """Return which columns label the same nodes, and which nodes these are: one system for each."""
+    masks, mask_of = np.unique(columns.T != 0, axis=0, return_inverse=True)
+    return [(mask, np.flatnonzero(mask_of.ravel() == k)) for k, mask in enumerate(masks)]
+
+
+def shaped(solution: Solution, Y: Array, tol: float) -> Solution:
+    """Return a solution in the shape of the labels; warn where it is not good to the tolerance."""
+    f = solution.f.reshape(Y.shape)
+    return warn_if_inaccurate(Solution(f, solution.residual, solution.n_iter), tol)
 
 
 @dataclass(frozen=True)
@@ -22,17 +59,20 @@ class Parameters:
         return self.eta is not None and self.n_modes == 1 and not self.balanced
 
 
+def is_auto(value: Any) -> bool:
+    """Whether a parameter is "auto"; an array would be compared by element."""
+    return isinstance(value, str) and value == "auto"
+
+
 def checked_parameters(eta: Any, n_modes: Any, class_weight: Any) -> Parameters:
     """Return the parameters of an estimator, or refuse them."""
-    automatic = isinstance(eta, str) and eta == "auto"  # an array would be compared by element
-    if not automatic and not LEAST_ETA <= as_number(eta) < 1:
+    if not is_auto(eta) and not LEAST_ETA <= as_number(eta) < 1:
         raise ValueError(
             f"eta={quoted(eta)} is not allowed; it must be 'auto' or strictly between 0 and 1 "
             "(1e-250 or more), since gamma = eta * lambda_q must be below lambda_q (Theorem 1). "
             "The paper's parameter-free choice is 0.9."
         )
-    chosen = isinstance(n_modes, str) and n_modes == "auto"
-    if not chosen and (
+    if not is_auto(n_modes) and (
         not isinstance(n_modes, Integral) or isinstance(n_modes, bool) or n_modes < 1
     ):
         raise ValueError(
@@ -46,7 +86,7 @@ def checked_parameters(eta: Any, n_modes: Any, class_weight: Any) -> Parameters:
             f"class_weight={quoted(class_weight)} is not allowed; it must be None or 'balanced'."
         )
     return Parameters(
-        None if automatic else float(eta),
-        None if chosen else int(n_modes),
+        None if is_auto(eta) else float(eta),
+        None if is_auto(n_modes) else int(n_modes),
         class_weight is not None,
     )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.audit.issues import LabelIssues
+from robustgc.choice.candidates import heaviest_lifted
 from robustgc.estimators.fits import GraphFit
 from robustgc.estimators.robust import RobustGC
 from robustgc.io.named import edge_count
@@ -29,7 +30,7 @@ def findings(
     K = len(clf.classes_)
     on_graph = clf.affinity == "precomputed"
     W = _weights(clf) if on_graph or clf.landmarks is None else None
-    heaviest = next((k for k, c in enumerate(clf.selection_) if c.lifted), None)
+    best = heaviest_lifted(clf.selection_)
     return Findings(
         title=title,
         n_nodes=len(codes),
@@ -51,7 +52,7 @@ def findings(
         picture=_picture(clf, names, issues, W),
         histogram=_histogram(clf.f_),
         candidates=clf.selection_,
-        chosen=heaviest,
+        chosen=None if best is None else clf.selection_.index(best),
         eta=None if clf.eta == "auto" else float(clf.eta),
         suspects=_suspects(issues, names),
         command=command,

@@ -14,7 +14,7 @@ import oracles
 from robustgc import Graph, NotConvergedError, harmonic, lambda_1, poisson, robust
 from robustgc.graph.graph import SMALL
 from robustgc.linalg.cg import solve_shifted
-from robustgc.models import dirichlet as dirichlet_module
+from robustgc.models import harmonic as harmonic_module
 from solving import relative
 
 
@@ -157,7 +157,7 @@ def test_a_large_dense_graph_where_iterations_stall_is_factorised(monkeypatch):
     def no_memory(_matrix):
         raise MemoryError
 
-    monkeypatch.setattr(dirichlet_module, "factorised", no_memory)
+    monkeypatch.setattr(harmonic_module, "factorised", no_memory)
     with pytest.raises(NotConvergedError, match="factorisation: out of memory"):
         harmonic(Graph(W.toarray()), y)
 
