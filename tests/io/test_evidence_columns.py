@@ -13,7 +13,7 @@ import pytest
 from robustgc.api import classify
 from robustgc.io import frames
 from robustgc.io.errors import InputError
-from robustgc.io.name_lists import join_names, split_names
+from robustgc.io.frames import join_names, split_names
 from robustgc.io.writing import print_table, write_table
 
 NAMES = ["New York", "a;b", 'say "hi"', "", " spaced ", "two\nlines", "x,y", "=1+1", "東京", ";"]

@@ -18,9 +18,9 @@ from robustgc.api import classify
 from robustgc.cli.app import app
 from robustgc.io.dialect import Dialect
 from robustgc.io.errors import InputError
+from robustgc.io.frames import split_names
 from robustgc.io.graph_files import read_graph
 from robustgc.io.label_files import attached, read_labels
-from robustgc.io.name_lists import split_names
 from robustgc.io.point_files import read_points
 from robustgc.io.writing import write_table
 

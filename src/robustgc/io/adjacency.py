@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from robustgc.graph.quoting import quoted, short
 from robustgc.io import tables
 from robustgc.io.assembling import DirectedError, assemble, directed
+from robustgc.io.decimals import is_number
 from robustgc.io.edge_columns import HEADER
 from robustgc.io.headers import counts_rows
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError
-from robustgc.io.reasons import is_number
 
 _MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None", "-")
 _SAME, _SQUARE = "the names of rows and columns are the same", "it is a square of numbers"

@@ -24,14 +24,13 @@ from robustgc.io.decisions import (
     text_table,
 )
 from robustgc.io.dialect import Dialect
-from robustgc.io.inner_files import InnerFile, notes_of
 from robustgc.io.label_classes import marker_notes
 from robustgc.io.label_columns import REVIEWED
 from robustgc.io.label_files import LabelTable, read_labels
 from robustgc.io.named import near
-from robustgc.io.opening import InputError, opened, replacing
-from robustgc.io.sheet_writing import write_sheet
+from robustgc.io.opening import InnerFile, InputError, notes_of, opened, replacing
 from robustgc.io.sources import source
+from robustgc.io.spreadsheets import write_sheet
 from robustgc.io.writing import MARK, SHEET, TYPED, write_typed
 from robustgc.transduction.missing import find_missing
 

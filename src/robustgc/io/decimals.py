@@ -1,18 +1,27 @@
-"""Whether numbers of a table have a decimal point or comma, told from its first rows."""
+"""Numbers that are written as text: what is one, and whether a table has a decimal comma."""
 
 import re
 from pathlib import Path
 
 from robustgc.graph.quoting import quoted
-from robustgc.io.opening import InputError
-from robustgc.io.reasons import is_number
+from robustgc.io.errors import InputError
 
+NUMBER = re.compile(r"\s*[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)\s*", re.I | re.A)
 _GROUPS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+|[+-]?\d{1,3}(,\d{3})+\.\d+", re.A)
 _THREE = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.A)  # 1,234: a fraction, or above a thousand
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}", re.A)
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "-")
 SECONDS = 8e8  # since 1970, in 1995: whole numbers from there on are times
 NOTE = "numbers are read with a decimal comma (--decimal . reads them with a point)"
+
+
+def is_number(text: str, decimal: str = ".") -> bool:
+    """Whether a text is a number, with a decimal point or comma."""
+    if decimal == ",":
+        if "." in text:
+            return False
+        text = text.replace(",", ".", 1)
+    return NUMBER.fullmatch(text) is not None
 
 
 def decimal_of(

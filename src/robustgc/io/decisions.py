@@ -12,9 +12,8 @@ from robustgc.graph.quoting import listed, quoted
 from robustgc.io import tables
 from robustgc.io.arrow_tables import TYPED, read_typed
 from robustgc.io.dialect import Dialect
-from robustgc.io.inner_files import notes_of, written
 from robustgc.io.named import near
-from robustgc.io.opening import InputError, check_file, kind
+from robustgc.io.opening import InputError, check_file, kind, notes_of, written
 from robustgc.io.reasons import line_of
 from robustgc.io.sources import source
 

@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 from robustgc.graph.quoting import listed, quoted
 from robustgc.io import tables
-from robustgc.io.decimals import SECONDS
+from robustgc.io.decimals import SECONDS, is_number
 from robustgc.io.node_columns import check_nodes
 from robustgc.io.opening import InputError
-from robustgc.io.reasons import is_number
 
 SOURCE = ("source", "src", "from", "node1", "node_1", "u", "head", "i", "a")
 TARGET = ("target", "dst", "to", "node2", "node_2", "v", "tail", "j", "b")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import adjacency, tables
 from robustgc.io.assembling import DirectedError, assemble, directed
-from robustgc.io.decimals import refuse_cut_numbers
+from robustgc.io.decimals import is_number, refuse_cut_numbers
 from robustgc.io.dialect import Dialect
 from robustgc.io.edge_columns import HEADER, Columns, Wanted
 from robustgc.io.edge_columns import columns as choose
@@ -22,7 +22,7 @@ from robustgc.io.headers import First, counts_rows, odd_one_out
 from robustgc.io.name_tables import NameTable
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, NoRowsError, kind
-from robustgc.io.reasons import is_number, line_of
+from robustgc.io.reasons import line_of
 
 _NUMBERED = re.compile(r"column \d+")  # what columns without a header are called
 _SOME = 1000  # rows that tell what kind a column is

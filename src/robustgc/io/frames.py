@@ -1,12 +1,16 @@
-"""Columns as a table of the user's own frame library."""
+"""Columns as a table of the user's own frame library, and several names in one cell."""
 
+import csv
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from robustgc.io.name_lists import join_names
+from robustgc.graph.quoting import quoted
+from robustgc.io.errors import InputError
 
 LISTS = ("evidence",)  # columns with several names in a row
+_SPECIAL = frozenset(';"\r\n')
 
 
 def arrow(columns: dict[str, Any]) -> Any:
@@ -107,3 +111,40 @@ def _pandas(table: Any) -> Any:
 
 def _above_floats(column: Any) -> bool:
     return any(value is not None and abs(value) > 2**53 for value in column.to_pylist())
+
+
+def join_names(names: Iterable[object]) -> str:
+    """Join names with semicolons; those that hold one, or a quote, stand in double quotes.
+
+    Examples
+    --------
+    >>> join_names(["New York", "a;b", 7])
+    'New York;"a;b";7'
+    """
+    return ";".join(map(_cell, names))
+
+
+def split_names(text: str) -> list[str]:
+    """Return the names that `join_names` has joined, as text.
+
+    Examples
+    --------
+    >>> split_names('New York;"a;b";7')
+    ['New York', 'a;b', '7']
+    """
+    if not text:
+        return []
+    try:
+        return next(csv.reader([text], delimiter=";", strict=True))
+    except csv.Error as error:
+        raise InputError(
+            f"{quoted(text)} is no list of names between semicolons ({error}). A name that holds a "
+            "semicolon or a double quote stands in double quotes, and the quote is written twice."
+        ) from None
+
+
+def _cell(name: object) -> str:
+    text = str(name)
+    if text and text == text.strip() and not _SPECIAL.intersection(text):
+        return text
+    return '"' + text.replace('"', '""') + '"'

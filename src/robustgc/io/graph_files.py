@@ -17,12 +17,11 @@ from robustgc.graph.quoting import quoted, short
 from robustgc.io import arrow_tables, edge_tables, limits, objects, tables
 from robustgc.io.dialect import Dialect, not_used
 from robustgc.io.edge_lists import read_adjacency_list, read_edge_list
-from robustgc.io.inner_files import InnerFile, notes_of, written
 from robustgc.io.matrices import read_matrix
 from robustgc.io.named import NamedGraph
 from robustgc.io.network_files import read_network
 from robustgc.io.node_link import read_node_link
-from robustgc.io.opening import InputError, check_file, kind, whole
+from robustgc.io.opening import InnerFile, InputError, check_file, kind, notes_of, whole, written
 from robustgc.io.pajek import read_pajek
 from robustgc.io.sources import source as source_of
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import Enum
 
-from robustgc.io.reasons import is_number
+from robustgc.io.decimals import is_number
 
 _NAMELESS = ("", "unnamed: 0", "__index_level_0__")
 _COUNTERS = ("index", "id", "nr", "no", "row", "#")

@@ -14,7 +14,6 @@ from robustgc.io import tables
 from robustgc.io.arrow_objects import arrow_table, is_table
 from robustgc.io.arrow_tables import TYPED, read_typed
 from robustgc.io.dialect import Dialect
-from robustgc.io.inner_files import notes_of, written
 from robustgc.io.label_classes import (
     check_classes,
     check_variety,
@@ -36,7 +35,7 @@ from robustgc.io.label_rows import (
     notes_on_nodes,
 )
 from robustgc.io.named import NamedGraph, as_text, positions
-from robustgc.io.opening import InputError, check_file, kind
+from robustgc.io.opening import InputError, check_file, kind, notes_of, written
 from robustgc.io.sources import source
 from robustgc.transduction.missing import find_missing
 

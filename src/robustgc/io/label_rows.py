@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import tables
+from robustgc.io.decimals import is_number
 from robustgc.io.dialect import Dialect
 from robustgc.io.errors import InputError
 from robustgc.io.label_classes import FEW
 from robustgc.io.label_columns import LabelColumns
 from robustgc.io.named import near, positions
-from robustgc.io.reasons import is_number, line_of
+from robustgc.io.reasons import line_of
 
 _SOME = 1000  # rows from which it is told what a column holds
 _DECIMAL = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.I)

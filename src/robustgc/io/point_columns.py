@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from robustgc.affinity.features import matched
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import tables
+from robustgc.io.decimals import NUMBER
 from robustgc.io.label_columns import REVIEWED
 from robustgc.io.label_files import LabelTable, reviewed_marks
 from robustgc.io.opening import InputError
-from robustgc.io.reasons import NUMBER
 
 NAME = ("id", "node", "name", "node_id", "point", "index")
 # What pandas calls the index of a frame where the frame does not.

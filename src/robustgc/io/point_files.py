@@ -13,10 +13,10 @@ from robustgc.io import tables
 from robustgc.io.arrays import read_array, read_arrays
 from robustgc.io.arrow_objects import arrow_table, is_table
 from robustgc.io.arrow_tables import TYPED, read_typed
+from robustgc.io.decimals import is_number
 from robustgc.io.dialect import Dialect
 from robustgc.io.headers import counts_columns
-from robustgc.io.inner_files import notes_of, written
-from robustgc.io.opening import InputError, check_file, kind
+from robustgc.io.opening import InputError, check_file, kind, notes_of, written
 from robustgc.io.point_columns import (
     NAME,
     Choice,
@@ -28,7 +28,7 @@ from robustgc.io.point_columns import (
     kind_of,
     roles,
 )
-from robustgc.io.reasons import is_number, line_of
+from robustgc.io.reasons import line_of
 from robustgc.io.sources import source
 
 

@@ -2,12 +2,12 @@
 
 import csv
 import io
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robustgc.graph.quoting import quoted, short
+from robustgc.io.decimals import is_number
 from robustgc.io.dialect import Dialect, undecodable
 from robustgc.io.heads import LONG, LONGEST, RETURN, head
 from robustgc.io.opening import InputError, opened
@@ -15,7 +15,6 @@ from robustgc.io.opening import InputError, opened
 if TYPE_CHECKING:
     from robustgc.io.tables import Layout
 
-NUMBER = re.compile(r"\s*[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)\s*", re.I | re.A)
 _MARKS = {".": "point", ",": "comma"}
 _NOTHING = ("", "na", "n/a", "null", "none", "?", "-")
 
@@ -131,15 +130,6 @@ def _extra(fields: list[str], look: "Layout") -> str:
             "Remove it, or give the column a name in the header."
         )
     return ""
-
-
-def is_number(text: str, decimal: str = ".") -> bool:
-    """Whether a text is a number, with a decimal point or comma."""
-    if decimal == ",":
-        if "." in text:
-            return False
-        text = text.replace(",", ".", 1)
-    return NUMBER.fullmatch(text) is not None
 
 
 def _no_number(text: str, place: int, look: "Layout", first: bool) -> str:

@@ -12,11 +12,10 @@ import numpy as np
 
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import limits
-from robustgc.io.comments import settle_comments
 from robustgc.io.decimals import decimal_of
 from robustgc.io.dialect import Dialect, delimiter_note
 from robustgc.io.headers import First, counts_rows, first_edge, first_row
-from robustgc.io.heads import SAMPLE, Head, head
+from robustgc.io.heads import SAMPLE, Head, head, settle_comments
 from robustgc.io.opening import InputError, kind, one_space, opened, packed_size, whole
 from robustgc.io.reasons import explain, unfit
 from robustgc.io.streaming import batches

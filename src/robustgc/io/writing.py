@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from robustgc.io import spreadsheets
 from robustgc.io.frames import arrow, flat
 from robustgc.io.opening import InputError, check_target, replacing
-from robustgc.io.sheet_writing import write_sheet
+from robustgc.io.spreadsheets import write_sheet
 from robustgc.io.tables import PARQUET
 
 SHEET = ".xlsx"
