@@ -10,7 +10,6 @@ from typing import Any
 
 from robustgc.graph.atomic import together
 from robustgc.graph.quoting import listed, quoted, short
-from robustgc.io import tables
 from robustgc.io.arrow_tables import read_typed
 from robustgc.io.decisions import (
     CLASS,
@@ -24,11 +23,13 @@ from robustgc.io.decisions import (
     text_table,
 )
 from robustgc.io.dialect import Dialect
+from robustgc.io.heads import SAMPLE
 from robustgc.io.label_classes import marker_notes
 from robustgc.io.label_columns import REVIEWED
 from robustgc.io.label_files import LabelTable, read_labels
+from robustgc.io.layouts import INTEGER, Layout
 from robustgc.io.named import near
-from robustgc.io.opening import InnerFile, InputError, notes_of, opened, replacing
+from robustgc.io.opening import InnerFile, InputError, opened, replacing
 from robustgc.io.sources import source
 from robustgc.io.spreadsheets import write_sheet
 from robustgc.io.writing import MARK, SHEET, TYPED, write_typed
@@ -135,7 +136,7 @@ def corrections(
     if look is None:
         whole = read_typed(labels)
     else:
-        whole = text_table(labels, look, look.names or _names_for(table, labels, look.width))
+        whole = text_table(look, look.names or _names_for(table, labels, look))
     given = _Given(table, whole, unlabelled)
     given.check(rows, issues)
     log, undecided = _decisions(rows, given, new_class)
@@ -157,9 +158,8 @@ def _is_filled(value: Any) -> bool:
 
 def _reading_notes(table: LabelTable, path: Path) -> list[str]:
     """Say how the labels were read, and what of it the corrected ones do not keep."""
-    look, notes = table.layout, [*notes_of(path)]
+    look, notes = table.layout, [*table.notes]
     if look is not None:
-        notes += look.notes
         if look.encoding != "utf-8":
             notes.append(
                 f"the corrected labels are written as UTF-8, not as {look.encoding}: read them "
@@ -290,7 +290,7 @@ class _Given:
         numbers = all(type(value) in (int, float) for value in values.values())
         for k, row in enumerate(rows):
             if after[k] != before[k]:
-                number = numbers and tables.INTEGER.fullmatch(after[k] or "") is not None
+                number = numbers and INTEGER.fullmatch(after[k] or "") is not None
                 row[self._label] = values.get(after[k], int(after[k]) if number else after[k])
             row[place : place + 1] = [marks[k] == "true"]
         return rows
@@ -331,26 +331,26 @@ def _decisions(issues: list[Issue], given: _Given, new_class: bool) -> tuple[lis
     return [decision for decision, _ in log.values()], len(nodes) - len(log)
 
 
-def _names_for(table: LabelTable, path: Path, width: int) -> list[str]:
+def _names_for(table: LabelTable, path: Path, look: Layout) -> list[str]:
     """Return names for the columns of a table without a header; refuse what may be one."""
     if table.labels.count(table.labels[0]) == 1:
         raise InputError(
-            f"{path}, {table.row(0)}: it cannot be told whether this is a header or a label. "
+            f"{path}, {table.place(0)}: it cannot be told whether this is a header or a label. "
             "Begin the file with the line node,label; or name the columns, if this is a header, "
             "with --node-column and --label-column."
         )
-    names = [f"column {k + 1}" for k in range(width)]
+    names = list(look.columns)
     assert table.columns is not None
     names[table.columns.node], names[table.columns.label] = "node", "label"
     return names
 
 
-def _style(path: Path, look: tables.Layout | None, dialect: Dialect) -> Style:
+def _style(path: Path, look: Layout | None, dialect: Dialect) -> Style:
     """Return how a text file is written, so that another is written alike."""
     if look is None:
         return Style()
     with opened(path) as stream:
-        head = bytes(stream.read(tables.SAMPLE))
+        head = bytes(stream.read(SAMPLE))
     kept = {",", ";", dialect.delimiter} - {" "}  # so that the same options read what is written
     delimiter = look.delimiter if look.delimiter in kept else ","
     return Style(delimiter, "\r\n" if b"\r\n" in head else "\n", head.startswith(MARK))

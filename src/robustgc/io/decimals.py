@@ -10,7 +10,8 @@ NUMBER = re.compile(r"\s*[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)\
 _GROUPS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+|[+-]?\d{1,3}(,\d{3})+\.\d+", re.A)
 _THREE = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.A)  # 1,234: a fraction, or above a thousand
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}", re.A)
-_MISSING = ("", "na", "n/a", "nan", "null", "none", "-")
+# What stands for a number that is not there, in small letters.
+MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-")
 SECONDS = 8e8  # since 1970, in 1995: whole numbers from there on are times
 NOTE = "numbers are read with a decimal comma (--decimal . reads them with a point)"
 
@@ -102,7 +103,7 @@ def _refuse_thousands(path: Path, columns: list[list[tuple[int, str]]]) -> None:
 
 def _numbers(column: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """Return the fields of a column of numbers, of whatever kind; nothing if there are others."""
-    column = [(n, text) for n, text in column if text.lower() not in _MISSING]
+    column = [(n, text) for n, text in column if text.lower() not in MISSING]
     if column and not _number(column[0][1]):
         column = column[1:]  # perhaps a header
     return column if all(_number(text) for _, text in column) else []

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from robustgc.graph.quoting import listed, quoted
-from robustgc.io import tables
 from robustgc.io.arrow_tables import TYPED, read_typed
 from robustgc.io.dialect import Dialect
+from robustgc.io.layouts import Layout, layout
 from robustgc.io.named import near
-from robustgc.io.opening import InputError, check_file, kind, notes_of, written
-from robustgc.io.reasons import line_of
-from robustgc.io.sources import source
+from robustgc.io.opening import InputError, kind, notes_of
+from robustgc.io.sources import table_source
+from robustgc.io.tables import place_of, read_text
 
 KEEP, CHANGE, DROP = WORDS = ("keep", "change", "drop")
 CLASS = "class:"  # before the name of a class that is one of the words
@@ -35,14 +35,12 @@ class Issue:
     decision: str
     path: Path
     row: int
-    skipped: int | None  # lines before the first row of a text file
+    layout: Layout | None  # of a text file
 
     @property
     def line(self) -> str:
         """Where it stands in its file."""
-        if self.skipped is None:
-            return f"row {self.row + 1}"
-        return f"line {line_of(self.path, self.skipped, self.row)}"
+        return place_of(self.layout, self.row)
 
     @property
     def where(self) -> str:
@@ -92,23 +90,19 @@ def read_issues(path: Path, sheet: str | None = None) -> tuple[list[Issue], tupl
 
     Returns its rows, and what the user should know. `sheet` is that of a spreadsheet.
     """
-    path = source(path, sheet)
-    check_file(path)
-    ending, skipped, notes = kind(path), None, notes_of(path)
-    if ending in TYPED:
+    path, look = table_source(path, "issues tables", sheet), None
+    notes = notes_of(path)
+    if kind(path) in TYPED:
         table = read_typed(path)
-    elif ending in tables.TEXT:
+    else:
         # No column is read as numbers: whether 0,98 has a decimal comma is told from its own cell.
-        look = tables.layout(path, _COLUMNS, True, written(path, Dialect(decimal=".")))
+        look = layout(path, _COLUMNS, True, Dialect(decimal="."))
         if look.encoding != "utf-8":
             notes += (
                 f"{path} is read as {look.encoding}, as it is not UTF-8; save it as UTF-8 if this "
                 "is not so",
             )
-        table, skipped = text_table(path, look, look.names or ()), look.skipped
-    else:
-        endings = ", ".join((*tables.TEXT, *TYPED, ".xlsx"))
-        raise InputError(f"{path}: an issues table is one of {endings}; save it as CSV.")
+        table = text_table(look, look.columns)
     places = _places(path, [str(name).strip().lower() for name in table.column_names])
     columns = [
         [""] * table.num_rows if k is None else list(map(text_of, table.column(k).to_pylist()))
@@ -119,17 +113,15 @@ def read_issues(path: Path, sheet: str | None = None) -> tuple[list[Issue], tupl
         if any(cells):  # spreadsheets leave empty rows
             row = dict(zip(_COLUMNS, cells, strict=True))
             row["decision"] = row["decision"].strip()
-            issues.append(Issue(path=path, row=k, skipped=skipped, **row))
+            issues.append(Issue(path=path, row=k, layout=look, **row))
     return issues, notes
 
 
-def text_table(path: Path, look: tables.Layout, names: Sequence[str]) -> Any:
+def text_table(look: Layout, names: Sequence[str]) -> Any:
     """Read all columns of a text table as an Arrow table of text."""
     import pyarrow as pa
 
-    chunks = tables.read(path, look, dict.fromkeys(range(look.width), pa.string()))
-    columns = [pa.chunked_array(part, type=pa.string()) for part in chunks]
-    return pa.Table.from_arrays(columns, names=list(names))
+    return pa.Table.from_arrays(read_text(look, range(look.width)), names=list(names))
 
 
 def _places(path: Path, names: list[str]) -> list[int | None]:

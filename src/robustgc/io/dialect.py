@@ -131,30 +131,14 @@ def encoding_note(encoding: str, path: Path) -> tuple[str, ...]:
     )
 
 
-def delimiter_of(lines: list[str], ending: str, decimal: str | None = None) -> str:
-    """Tell from the first rows what stands between fields; a space means any number of them.
+def delimiters(lines: list[str], ending: str, decimal: str | None = None) -> list[str]:
+    """Return what may stand between fields, the likeliest first; a space means any number of them.
 
     It is what gives most rows the same number of fields, two or more, and cuts no field in double
     quotes, which may hold any of them. Where several do, tabs come first and spaces last; of the
     others those that cut the first row, perhaps a header, as the rest, then commas that are all
     decimal, or before a space, give way, and then the most fields decide.
     """
-    return _delimiters(lines, ending, decimal)[0]
-
-
-def delimiter_note(lines: list[str], ending: str, decimal: str | None = None) -> tuple[str, ...]:
-    """Say which delimiter was taken, where another cuts the rows as well."""
-    mark, *others = _delimiters(lines, ending, decimal)
-    if not others:
-        return ()
-    return (
-        f"fields are cut at {quoted(mark)}, though {quoted(others[0])} would do as well "
-        f"(--delimiter {quoted(others[0])} cuts them there)",
-    )
-
-
-def _delimiters(lines: list[str], ending: str, decimal: str | None) -> list[str]:
-    """Return the likely delimiters, the best of them first."""
     if ending in (".tsv", ".tab"):
         return ["\t"]
     rows = [line.strip(" \r") for line in lines if line.strip()][:_ROWS]
@@ -172,6 +156,16 @@ def _delimiters(lines: list[str], ending: str, decimal: str | None) -> list[str]
     if len(likely) > 1 and 2 * sum(map(bool, map(_PLAIN_COMMA.search, rows))) < len(rows):
         likely = [mark for mark in likely if mark != ","]
     return sorted(likely, key=lambda mark: -kinds[mark].width)  # the first of several
+
+
+def delimiter_note(mark: str, others: list[str]) -> tuple[str, ...]:
+    """Say which delimiter was taken, where another cuts the rows as well."""
+    if not others:
+        return ()
+    return (
+        f"fields are cut at {quoted(mark)}, though {quoted(others[0])} would do as well "
+        f"(--delimiter {quoted(others[0])} cuts them there)",
+    )
 
 
 class _Regular(NamedTuple):

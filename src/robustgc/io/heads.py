@@ -10,12 +10,13 @@ from pathlib import Path
 from robustgc.graph.quoting import quoted, short
 from robustgc.io.dialect import (
     Dialect,
-    delimiter_of,
+    delimiter_note,
+    delimiters,
     encoding_note,
     encoding_of,
     undecodable,
 )
-from robustgc.io.headers import first_row
+from robustgc.io.headers import First, first_row
 from robustgc.io.opening import InnerFile, InputError, NoRowsError, kind, opened
 
 SAMPLE = 2**16  # bytes from which delimiter and header are told
@@ -37,6 +38,7 @@ _MAGIC = {
     b"<!doctype html": "a web page; download the file itself",
     b"<html": "a web page; download the file itself",
 }
+_SIGNS = ("#", "%")
 _PROSE = re.compile(r"[#%](\s|[#%]|$)")  # as people write comments, and no names
 _ROWS = 200  # lines that tell whether names begin with #
 
@@ -49,11 +51,13 @@ class Head:
     ----------
     lines : list of str
     first : int
-        Place of the first line that is neither empty nor a comment.
+        Place of the first line of the table: its header, or a row.
     complete : bool
         Whether the file has no other lines.
     encoding, delimiter : str
     notes : tuple of str
+    header : bool
+        Whether the first line is a header for sure, as it began with # or % above the rows.
     """
 
     lines: list[str]
@@ -62,15 +66,26 @@ class Head:
     encoding: str
     delimiter: str
     notes: tuple[str, ...] = ()
+    header: bool = False
 
 
-def head(path: Path, dialect: Dialect) -> Head:
+def head(path: Path, dialect: Dialect, words: Sequence[str], header: bool | None) -> Head:
     """Look at the beginning of a text file.
+
+    Parameters
+    ----------
+    path : Path
+    dialect : Dialect
+        How the table is written, as far as it is known.
+    words : sequence of str
+        Names that a header of this kind of table may have.
+    header : bool or None
+        Whether the first row is one, as far as the user says it.
 
     Raises
     ------
     InputError
-        It is no text, or has no rows.
+        It is no text, or has no rows, or a line may be a comment or a row.
     """
     start, complete = _bytes(path)
     encoding = dialect.encoding or encoding_of(start)
@@ -80,22 +95,25 @@ def head(path: Path, dialect: Dialect) -> Head:
     rows = (
         k
         for k, line in enumerate(lines)
-        if line.strip() and not (is_comment(line) and not (sheet and "\t" in line.strip()))
+        if line.strip() and not (_is_comment(line) and not (sheet and "\t" in line.strip()))
     )
     first = next(rows, None)
     if first is None:
         raise _no_rows(path, lines)
     notes = () if dialect.encoding else encoding_note(encoding, path)
-    mark = dialect.delimiter
-    if mark is None and (line := _EXCEL.fullmatch(lines[first])):
+    if dialect.delimiter is not None:
+        mark = dialect.delimiter
+    elif line := _EXCEL.fullmatch(lines[first]):
         mark, first = line[1], first + 1
-    mark = mark or delimiter_of(lines[first:], kind(path), dialect.decimal)
-    return Head(lines, first, complete, encoding, mark, notes)
+    else:
+        mark, *others = delimiters(lines[first:], kind(path), dialect.decimal)
+        notes += delimiter_note(mark, others)
+    found = Head(lines, first, complete, encoding, mark, notes)
+    return _with_comments(path, found, words, header)
 
 
-def is_comment(line: str) -> bool:
-    """Whether a line before the rows begins as comments do."""
-    return line.lstrip()[:1] in ("#", "%")
+def _is_comment(line: str) -> bool:
+    return line.lstrip()[:1] in _SIGNS
 
 
 def _no_rows(path: Path, lines: list[str]) -> InputError:
@@ -151,26 +169,8 @@ def _lines(path: Path, start: bytes, encoding: str, complete: bool) -> list[str]
     return lines
 
 
-def settle_comments(
-    path: Path, start: Head, words: Sequence[str], header: bool | None
-) -> tuple[Head, bool]:
-    """Tell what the lines are that were skipped as comments, and say it.
-
-    Parameters
-    ----------
-    path : Path
-    start : Head
-    words : sequence of str
-        Names that a header of this kind of table may have.
-    header : bool or None
-        Whether the first row is one, as far as the user says it.
-
-    Returns
-    -------
-    start : Head
-        With the last of these lines as the first row, where it belongs to the table.
-    header : bool
-        Whether it is a header for sure.
+def _with_comments(path: Path, start: Head, words: Sequence[str], header: bool | None) -> Head:
+    """Say which lines above the rows are skipped as comments; the last may belong to the table.
 
     Raises
     ------
@@ -178,22 +178,34 @@ def settle_comments(
         The last of them may be a row.
     """
     lines, mark = start.lines, start.delimiter
-    above = [k for k, line in enumerate(lines[: start.first]) if is_comment(line)]
+    above = [k for k, line in enumerate(lines[: start.first]) if _is_comment(line)]
     if not above or start.first >= len(lines) or lines[above[0]].startswith("%%MatrixMarket"):
-        return start, False
+        return start
     rows = [_fields(line, mark) for line in lines[start.first :][:_ROWS] if line.strip()]
     last = above[-1]
-    fields = _fields(lines[last].rstrip(mark), mark)  # a comment in a sheet has empty cells beside
-    if len(fields) == len(rows[0]):
-        if fields[0] in ("#", "%") and mark != " ":
-            said = _skipped(path, start, above[:-1], len(fields))
-            return replace(start, first=last, notes=(*start.notes, *said)), False
-        if mark != " " and _is_header(lines[last], fields, rows, words, header):
-            return _with_header(path, start, above, fields), True
-        if _may_be_row(lines[last], fields, rows, words, mark):
-            raise _open_question(path, last + 1, lines[last])
-    said = _skipped(path, start, above, len(rows[0]))
-    return replace(start, notes=(*start.notes, *said)), False
+    fields = _fields(lines[last].rstrip(mark), mark)  # a comment in a sheet has empty cells after
+    comments = _skipped_note(path, start, above, len(rows[0]))
+    others = _skipped_note(path, start, above[:-1], len(rows[0]))
+    if len(fields) != len(rows[0]):
+        return replace(start, notes=start.notes + comments)
+    cut = mark != " "
+    if cut and fields[0] in _SIGNS:  # it is the name of the first column
+        return replace(start, first=last, notes=start.notes + others)
+    prose = _PROSE.match(lines[last].lstrip()) is not None
+    names, signs = [fields[0][1:].strip(), *fields[1:]], _has_sign(fields[1:])
+    header_below = first_row(rows[0], rows[1:], words, ".").header
+    likely = first_row(names, rows, words, ".")
+    named = likely is First.KNOWN or (likely.header and not prose)
+    if cut and named and not (signs or header_below or header is False):
+        text = short(", ".join(names))
+        note = f"line {last + 1} of {path.name} begins with {fields[0][0]} and is read as a header"
+        plain = [*lines[:last], lines[last].lstrip()[1:].lstrip(" "), *lines[last + 1 :]]
+        notes = (*start.notes, *others, f"{note}: {text}")
+        return replace(start, lines=plain, first=last, notes=notes, header=True)
+    plain_row = cut and not header_below and not likely.header
+    if not prose and (signs or any(map(_has_sign, rows)) or plain_row):
+        raise _row_or_comment(path, last + 1, lines[last])
+    return replace(start, notes=start.notes + comments)
 
 
 def _fields(line: str, mark: str) -> list[str]:
@@ -201,47 +213,15 @@ def _fields(line: str, mark: str) -> list[str]:
         return line.split()
     try:
         return [field.strip() for field in next(csv.reader([line], delimiter=mark), [])]
-    except csv.Error:  # told later, with its line
+    except csv.Error:  # the reader of the rows says what is wrong, with the line
         return line.split(mark)
 
 
-def _bare(fields: list[str]) -> list[str]:
-    """Return the fields of a line without the sign at its beginning."""
-    return [fields[0][1:].strip(), *fields[1:]]
+def _has_sign(fields: list[str]) -> bool:
+    return any(field[:1] in _SIGNS for field in fields)
 
 
-def _hashed(fields: list[str]) -> bool:
-    return any(field[:1] in ("#", "%") for field in fields)
-
-
-def _is_header(
-    line: str,
-    fields: list[str],
-    rows: list[list[str]],
-    words: Sequence[str],
-    header: bool | None,
-) -> bool:
-    """Whether a line such as #source,target names the columns of the rows below it."""
-    if header is False or _hashed(fields[1:]) or first_row(rows[0], rows[1:], words, ".").header:
-        return False
-    known = any(field.lower() in words for field in _bare(fields))
-    prose = _PROSE.match(line.lstrip()) is not None
-    return known or (not prose and first_row(_bare(fields), rows, words, ".").header)
-
-
-def _may_be_row(
-    line: str, fields: list[str], rows: list[list[str]], words: Sequence[str], mark: str
-) -> bool:
-    """Whether a line is a row as likely as a comment: a name may begin with #."""
-    if _PROSE.match(line.lstrip()):
-        return False
-    if _hashed(fields[1:]) or any(map(_hashed, rows)):
-        return True
-    named = first_row(rows[0], rows[1:], words, ".").header  # rows do not stand above a header
-    return mark != " " and not named and not first_row(_bare(fields), rows, words, ".").header
-
-
-def _open_question(path: Path, number: int, line: str) -> InputError:
+def _row_or_comment(path: Path, number: int, line: str) -> InputError:
     return InputError(
         f"{path}, line {number}: {quoted(line, 90)} has as many fields as the rows below it, so it "
         f"may be a row, or a comment. If names begin with {line.lstrip()[0]}, put this one in "
@@ -250,18 +230,7 @@ def _open_question(path: Path, number: int, line: str) -> InputError:
     )
 
 
-def _with_header(path: Path, start: Head, above: list[int], fields: list[str]) -> Head:
-    last = above[-1]
-    sign, names = fields[0][0], _bare(fields)
-    lines = start.lines.copy()
-    lines[last] = lines[last].lstrip()[1:].lstrip(" ")
-    said = _skipped(path, start, above[:-1], len(fields))
-    text = short(", ".join(names))
-    note = f"line {last + 1} of {path.name} begins with {sign} and is read as a header: {text}"
-    return replace(start, lines=lines, first=last, notes=(*start.notes, *said, note))
-
-
-def _skipped(path: Path, start: Head, above: list[int], width: int) -> tuple[str, ...]:
+def _skipped_note(path: Path, start: Head, above: list[int], width: int) -> tuple[str, ...]:
     """Say which lines were skipped that are not plainly comments."""
     some = [
         k
@@ -272,5 +241,6 @@ def _skipped(path: Path, start: Head, above: list[int], width: int) -> tuple[str
     if not some:
         return ()
     first = f"line {some[0] + 1}: {quoted(start.lines[some[0]], 60)}"
-    many = f"{len(above)} line{'s' * (len(above) > 1)}"
-    return (f"{many} before the rows of {path.name} skipped as comments, such as {first}",)
+    were = "line is" if len(above) == 1 else "lines are"
+    place = f"before the rows of {path.name}"
+    return (f"{len(above)} {were} skipped as comments {place}, such as {first}",)

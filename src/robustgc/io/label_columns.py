@@ -1,23 +1,20 @@
 """Which columns of a table hold the nodes and their labels."""
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robustgc.graph.quoting import listed, quoted, short
+from robustgc.io.column_names import NUMBERED, UNNAMED, named_column, numbered, usual_column
 from robustgc.io.errors import InputError
-from robustgc.io.tables import column
 from robustgc.transduction.missing import find_missing
 
 NODE = ("node", "id", "name", "node_id", "nodeid", "vertex", "row")
 LABEL = ("label", "class", "y", "target", "category", "given")
 REVIEWED = "reviewed"  # labels that a person has looked at and kept
 _RIVALS = ("label", "class", "target", "category")  # two of these in one table: which is it?
-_UNNAMED = re.compile(r"(unnamed: \d+|__index_level_\d+__)?", re.I)  # as data frames write them
-_BY_PLACE = re.compile(r"column \d+")  # what columns are called where the table has no header
 _MOST = 20  # columns whose values are counted for a message
 
 
@@ -75,7 +72,7 @@ class LabelColumns:
 
 def has_names(node: str | None, label: str | None) -> bool:
     """Whether the user speaks of columns by names, which only a header can give."""
-    return any(name is not None and not _BY_PLACE.fullmatch(name) for name in (node, label))
+    return any(name is not None and not NUMBERED.fullmatch(name) for name in (node, label))
 
 
 def choose_columns(
@@ -106,17 +103,17 @@ def choose_columns(
             f"{where}: {width} column where two are expected. Put the node and its label in every "
             "row, between commas or tabs."
         )
-    known = tuple(names or (f"column {k + 1}" for k in range(width)))
+    known = tuple(names or numbered(width))
     try:
-        i = None if node is None else column(known, node, (), 0)
-        j = None if label is None else column(known, label, (), 0)
+        i = None if node is None else named_column(known, node)
+        j = None if label is None else named_column(known, label)
     except InputError as error:
         raise InputError(f"{where}: {error}.") from None
     if i is not None and i == j:
         raise InputError(
             f"{where}: node and label are both column {quoted(known[i])}; name two columns."
         )
-    reviewed = _usual(known, (REVIEWED,), [k for k in range(width) if k not in (i, j)])
+    reviewed = usual_column(known, (REVIEWED,), [k for k in range(width) if k not in (i, j)])
     usable = [k for k in range(width) if k != reviewed]
     counters = [k for k in _row_counters(known, usable, read) if k not in (i, j)]
     usable = [k for k in usable if k not in counters]
@@ -133,10 +130,10 @@ def _pair(
     """Return the columns of nodes and labels: by their names, or because no others are left."""
     words = {name.strip().lower() for name in names}
     usual = [word for word in LABEL if word != "y" or "x" not in words]  # x and y: coordinates
-    j = _usual(names, usual, [k for k in usable if k != i]) if j is None else j
-    i = _usual(names, NODE, [k for k in usable if k != j]) if i is None else i
+    j = usual_column(names, usual, [k for k in usable if k != i]) if j is None else j
+    i = usual_column(names, NODE, [k for k in usable if k != j]) if i is None else i
     rest = [k for k in usable if k not in (i, j)]
-    rest.sort(key=lambda k: _UNNAMED.fullmatch(names[k]) is None)  # an index names the nodes
+    rest.sort(key=lambda k: UNNAMED.fullmatch(names[k]) is None)  # an index names the nodes
     if i is None and rest and (j is not None or len(rest) == 2):
         i = rest.pop(0)
     if j is None and i is not None and len(rest) == 1:
@@ -144,16 +141,11 @@ def _pair(
     return i, j
 
 
-def _usual(names: Sequence[str], words: Sequence[str], among: Iterable[int]) -> int | None:
-    places = {names[k].strip().lower(): k for k in reversed(list(among))}
-    return next((places[word] for word in words if word in places), None)
-
-
 def _row_counters(
     names: Sequence[str], usable: list[int], read: Callable[[Sequence[int]], list[Any]]
 ) -> list[int]:
     """Return the columns without a name that only count the rows, where two others have names."""
-    unnamed = [k for k in usable if _UNNAMED.fullmatch(names[k])]
+    unnamed = [k for k in usable if UNNAMED.fullmatch(names[k])]
     if len(usable) - len(unnamed) < 2:
         return []
     return [k for k, values in zip(unnamed, read(unnamed), strict=True) if _counts_rows(values)]

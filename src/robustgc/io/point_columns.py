@@ -12,18 +12,17 @@ from numpy.typing import NDArray
 
 from robustgc.affinity.features import matched
 from robustgc.graph.quoting import listed, quoted, short
-from robustgc.io import tables
-from robustgc.io.decimals import NUMBER
+from robustgc.io.column_names import UNNAMED, named_column, usual_column
+from robustgc.io.decimals import MISSING, NUMBER
 from robustgc.io.label_columns import REVIEWED
 from robustgc.io.label_files import LabelTable, reviewed_marks
+from robustgc.io.layouts import Layout
 from robustgc.io.opening import InputError
+from robustgc.io.tables import place_of
 
 NAME = ("id", "node", "name", "node_id", "point", "index")
-# What pandas calls the index of a frame where the frame does not.
-_UNNAMED = re.compile(r"|Unnamed: \d+(\.\d+)*|__index_level_\d+__")
 # Numbers as people write them, so that a column of them is refused with its line, not left out.
 _LIKE_NUMBER = re.compile(r"[+-]?\s*+(?:[$€£]\s*+)?[\d.,][\d.,'  ]*+\s*+[%€$£]?")
-_NOTHING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-")
 _BOOLEAN = {"true": 1.0, "false": 0.0}
 _LOOKED_AT = 10_000  # fields that tell what a column holds
 
@@ -94,61 +93,52 @@ class Roles:
 
 
 def roles(where: str, names: Sequence[str], choice: Choice, header: bool = True) -> Roles:
-    """Say what every column is, by what was named and by usual names."""
+    """Say what every column is, by what the user has named and by usual names."""
+    no_label = choice.label is None or (choice.or_file and choice.label not in names)
     try:
-        known = set(choice.model or ()) | set(choice.columns or ())
-        usual = [word for word in NAME if header and word not in known]
-        name = tables.column(names, choice.name, usual, -1)
-        no_label = choice.label is None or (choice.or_file and choice.label not in names)
-        label = -1 if no_label else tables.column(names, choice.label, (), -1)
-        chosen = [tables.column(names, wanted, (), 0) for wanted in choice.columns or ()]
+        name = None if choice.name is None else named_column(names, choice.name)
+        label = None if no_label else named_column(names, str(choice.label))
+        chosen = [named_column(names, wanted) for wanted in choice.columns or ()]
     except InputError as error:
         raise InputError(f"{where}: {error}.") from None
-    if label >= 0 and (label in chosen or (label == name and choice.name is not None)):
+    if label is not None and (label in chosen or label == name):
         raise InputError(
             f"{where}: column {quoted(names[label])} holds the labels, so it is neither a feature "
             "nor a name. Name another column."
         )
-    name = -1 if name == label else name
-    reviewed = -1 if label < 0 else tables.column(names, None, (REVIEWED,), -1)
-    reviewed = -1 if reviewed in (name, label, *chosen) else reviewed
+    notes = []
+    if name is None and header:
+        known = {*(choice.model or ()), *(choice.columns or ())}
+        name = usual_column(names, [word for word in NAME if word not in known])
+        name = None if name == label else name
+        if name is not None:
+            notes.append(
+                f"column {quoted(names[name])} is taken for names of points, not a feature"
+            )
+    reviewed = None if label is None else usual_column(names, (REVIEWED,))
+    reviewed = None if reviewed in (name, label, *chosen) else reviewed
     rest = chosen or [k for k in range(len(names)) if k not in (name, label, reviewed)]
     if not rest:
         raise InputError(f"{where} has names and no columns with numbers. Add some.")
-    notes = []
-    if name >= 0 and choice.name is None:
-        notes.append(f"column {quoted(names[name])} is taken for names of points, not a feature")
-    if reviewed >= 0:
+    if reviewed is not None:
         notes.append(
             f"column {quoted(names[reviewed])} says which labels were reviewed; it is no feature"
         )
-    places = _place(name), _place(label)
     if choice.model is None or not header:
-        return Roles(*places, rest, bool(chosen), tuple(notes), _place(reviewed))
-    features, extra = _of_model(where, names, rest, choice.model)
-    if extra:
-        notes.append(f"columns that the model does not know are left out: {listed(extra)}")
-    return Roles(*places, features, True, tuple(notes), _place(reviewed))
-
-
-def _place(k: int) -> int | None:
-    return None if k < 0 else k
-
-
-def _of_model(
-    where: str, names: Sequence[str], rest: list[int], model: Sequence[str]
-) -> tuple[list[int], list[str]]:
+        return Roles(name, label, rest, bool(chosen), tuple(notes), reviewed)
     try:
-        order, extra = matched([names[k] for k in rest], model)
+        order, extra = matched([names[k] for k in rest], choice.model)
     except ValueError as error:
         raise InputError(f"{where}: {error}.") from None
-    return [rest[k] for k in order], extra
+    if extra:
+        notes.append(f"columns that the model does not know are left out: {listed(extra)}")
+    return Roles(name, label, [rest[k] for k in order], True, tuple(notes), reviewed)
 
 
 def kind_of(fields: Iterable[str]) -> str:
     """Say whether a column of text holds numbers, booleans, or neither, by some of its fields."""
     some = [field.strip() for field in islice(fields, _LOOKED_AT)]
-    some = [field for field in some if field.lower() not in _NOTHING]
+    some = [field for field in some if field.lower() not in MISSING]
     if some and all(field.lower() in _BOOLEAN for field in some):
         return "boolean"
     numbers = sum(bool(NUMBER.fullmatch(f) or _LIKE_NUMBER.fullmatch(f)) for f in some)
@@ -174,17 +164,20 @@ def kind_in_arrow(column: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Table:
-    """Columns that were read, as Arrow arrays by number, and how messages name their place."""
+class PointTable:
+    """The columns of a table of points as Arrow arrays, by number, and what each of them holds."""
 
     where: str | Path
     names: Sequence[str]
     values: Mapping[int, Any]
     kinds: Mapping[int, str]
-    row: Callable[[int], str]
     header: bool = True
-    skipped: int = 0  # lines of a file before its first row
-    index: NDArray[Any] | None = None  # names of the rows that stand beside the table
+    layout: Layout | None = None  # how it is written, if it is text
+    index: NDArray[Any] | None = None  # names of the rows that are no column of the table
+
+    def row(self, k: int) -> str:
+        """Name a row for messages, with the table."""
+        return f"{self.where}, {place_of(self.layout, k)}"
 
     def points(self, roles: Roles) -> NamedPoints:
         """Return the points: text and row numbers are no features, unless they were named."""
@@ -243,7 +236,7 @@ class Table:
         found = np.empty(len(fields))
         for i, field in enumerate(fields):
             word = (field or "").strip().lower()
-            if word not in _BOOLEAN and word not in _NOTHING:
+            if word not in _BOOLEAN and word not in MISSING:
                 raise InputError(
                     f"{self.row(i)}, column {quoted(self.names[k])}: {quoted(field)} is neither "
                     "true nor false, as the values before it are. Correct it, or leave the column "
@@ -254,7 +247,7 @@ class Table:
 
     def _is_index(self, k: int) -> bool:
         """Whether an unnamed column numbers the rows, perhaps those of a larger table."""
-        if not self.header or not _UNNAMED.fullmatch(self.names[k]):
+        if not self.header or not UNNAMED.fullmatch(self.names[k]):
             return False
         values = self._numbers(k)
         whole = np.isfinite(values).all() and (values >= 0).all() and (values % 1 == 0).all()
@@ -301,7 +294,7 @@ class Table:
         return names
 
     def _labels(self, k: int, names: NDArray[Any], reviewed: int | None) -> LabelTable:
-        table = LabelTable(names, self.values[k].to_pylist(), self.where, self.skipped)
+        table = LabelTable(names, self.values[k].to_pylist(), self.where, self.layout)
         if reviewed is not None:
             table.reviewed = reviewed_marks(table, self.values[reviewed].to_pylist())
         return table

@@ -13,23 +13,26 @@ from robustgc.io import tables
 from robustgc.io.arrays import read_array, read_arrays
 from robustgc.io.arrow_objects import arrow_table, is_table
 from robustgc.io.arrow_tables import TYPED, read_typed
+from robustgc.io.column_names import numbered
 from robustgc.io.decimals import is_number
 from robustgc.io.dialect import Dialect
 from robustgc.io.headers import counts_columns
-from robustgc.io.opening import InputError, check_file, kind, notes_of, written
+from robustgc.io.layouts import Layout, layout
+from robustgc.io.opening import InputError, kind, notes_of
 from robustgc.io.point_columns import (
     NAME,
     Choice,
     NamedPoints,
-    Table,
+    PointTable,
     check_names,
     check_values,
     kind_in_arrow,
     kind_of,
     roles,
 )
-from robustgc.io.reasons import line_of
-from robustgc.io.sources import source
+from robustgc.io.sources import table_source
+
+_ARRAYS = (".npy", ".npz")
 
 
 def read_points(
@@ -66,30 +69,20 @@ def read_points(
     dialect : Dialect or None
         How a text table is written, as far as the user says it.
     """
-    path = source(path, sheet, dialect)
-    check_file(path)
+    path = table_source(path, "points", sheet, dialect, others=_ARRAYS)
     choice = Choice(name, label, columns, model, or_file)
-    ending = kind(path)
-    if ending in (".npy", ".npz"):
+    if kind(path) in _ARRAYS:
         return _numpy(path, choice)
-    if ending in TYPED:
-        return _of_arrow(read_typed(path), str(path), f"{path}, row", choice)
-    if ending not in tables.TEXT:
-        known = ", ".join([*tables.TEXT, *TYPED, ".xlsx", ".npy", ".npz"])
-        raise InputError(
-            f"{path}: points come as {known}, not as {ending or 'a file without an ending'}. "
-            "Rename or convert it."
-        )
-    points = _text(path, choice, written(path, dialect))
-    return replace(points, notes=(*notes_of(path), *points.notes))
+    if kind(path) in TYPED:
+        return _of_arrow(read_typed(path), str(path), choice)
+    return _text(path, choice, dialect)
 
 
 def _text(path: Path, choice: Choice, dialect: Dialect | None) -> NamedPoints:
     import pyarrow as pa
 
     look = _layout(path, choice, dialect)
-    names = look.names or tuple(f"column {k + 1}" for k in range(look.width))
-    parts = roles(str(path), names, choice, look.names is not None)
+    parts = roles(str(path), look.columns, choice, look.names is not None)
     kinds = {k: kind_of(r[k] for r in look.sample if len(r) > k) for k in parts.features}
     # Text among columns that were named is refused by the reader, with its line.
     others = (parts.name, parts.label, parts.reviewed)
@@ -97,23 +90,19 @@ def _text(path: Path, choice: Choice, dialect: Dialect | None) -> NamedPoints:
     for k, what in kinds.items():
         number = what == "number" or (what == "text" and parts.exact)
         types[k] = pa.float64() if number else pa.string()
-    chunks = tables.read(path, look, types, _encoded)
+    chunks = tables.read(look, types, _encoded)
     values = {k: _joined(c, types[k]) for k, c in zip(types, chunks, strict=True)}
-
-    def row(k: int) -> str:
-        return f"{path}, line {line_of(path, look.skipped, k, dialect)}"
-
-    table = Table(path, names, values, kinds, row, look.names is not None, look.skipped)
+    table = PointTable(path, look.columns, values, kinds, look.names is not None, look)
     points = table.points(parts)
-    return replace(points, notes=(*look.notes, *points.notes))
+    return replace(points, notes=(*notes_of(path), *look.notes, *points.notes))
 
 
-def _layout(path: Path, choice: Choice, dialect: Dialect | None) -> tables.Layout:
+def _layout(path: Path, choice: Choice, dialect: Dialect | None) -> Layout:
     """Look at the beginning of a file; a header of numbers is told by what they are, and said."""
     model = [word.lower() for word in choice.model or ()]
     own = [*model, (choice.label or "").lower()]
     words = (*NAME[:3], *(word for word in own if word and not is_number(word)))
-    look = tables.layout(path, words, True if choice.by_user else None, dialect)
+    look = layout(path, words, True if choice.by_user else None, dialect)
     if look.names is not None or len(look.sample) < 2 or (dialect or Dialect()).header is False:
         return look
     first = [field.strip().lower() for field in look.sample[0][: look.width]]
@@ -123,7 +112,7 @@ def _layout(path: Path, choice: Choice, dialect: Dialect | None) -> tables.Layou
         reason = "has the names of the model's columns"
     else:
         return look
-    look = tables.layout(path, words, True, dialect)
+    look = layout(path, words, True, dialect)
     note = f"line {look.skipped} is read as a header, as it {reason} (--no-header reads it as a "
     return replace(look, notes=(*look.notes, f"{note}point)"))
 
@@ -146,20 +135,14 @@ def _joined(chunks: list[Any], kind: Any) -> Any:
 
 
 def _of_arrow(
-    table: Any, where: str, row: str, choice: Choice, header: bool = True, index: Any = None
+    table: Any, where: str, choice: Choice, header: bool = True, index: Any = None
 ) -> NamedPoints:
-    """Read the points of an Arrow table.
-
-    `row` is what messages call one, before its number; `index` has the names of the rows, where
-    these stand beside the table.
-    """
+    """Read the points of an Arrow table; `index` has the names of rows that are no column of it."""
     names = table.column_names
     parts = roles(where, names, choice, header)
     values = {k: table.column(k) for k in range(table.num_columns)}
     kinds = {k: kind_in_arrow(values[k]) for k in parts.features}
-    return Table(
-        where, names, values, kinds, lambda k: f"{row} {k + 1}", header, index=index
-    ).points(parts)
+    return PointTable(where, names, values, kinds, header, index=index).points(parts)
 
 
 def _numpy(path: Path, choice: Choice) -> NamedPoints:
@@ -186,7 +169,7 @@ def _numpy(path: Path, choice: Choice) -> NamedPoints:
             "a row each. Save an array of shape (points, columns)."
         )
     X = X.astype(np.float64)
-    labels = tuple(f"column {k + 1}" for k in range(X.shape[1]))
+    labels = numbered(X.shape[1])
     check_values(X, labels, str(path))
     names = arrays.get("names", np.arange(len(X)))
     if names.shape != (len(X),):
@@ -219,7 +202,7 @@ def named_points(
     X = np.asarray(points, dtype=np.float64)
     if X.ndim != 2:
         raise InputError(f"The points have shape {X.shape}; give a row each.")
-    names = tuple(f"column {k + 1}" for k in range(X.shape[1]))
+    names = numbered(X.shape[1])
     check_values(X, names, "The points")
     return NamedPoints(X, np.arange(len(X)), names, header=False)
 
@@ -228,7 +211,7 @@ def _of_frame(frame: Any, home: str, choice: Choice) -> NamedPoints:
     table = arrow_table(frame, "The points")
     named = home not in ("pandas", "polars", "pyarrow") or column_names(frame) is not None
     index = _index(frame) if home == "pandas" and choice.name is None else None
-    return _of_arrow(table, "The points", "The points, row", choice, named, index)
+    return _of_arrow(table, "The points", choice, named, index)
 
 
 def _index(frame: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import limits, spreadsheets
+from robustgc.io.arrow_tables import TYPED
 from robustgc.io.dialect import Dialect
 from robustgc.io.opening import (
     SQUEEZED,
@@ -22,6 +23,7 @@ from robustgc.io.opening import (
     opened,
     packed_size,
 )
+from robustgc.io.tables import TEXT
 
 STANDARD_INPUT = "standard input"
 _BLOCK = 2**20
@@ -60,6 +62,29 @@ def source(path: Path, sheet: str | None = None, dialect: Dialect | None = None)
         raise InputError(
             f"{path} has no sheets; sheet {quoted(sheet)} was asked for. Name an .xlsx file, or "
             "leave it out."
+        )
+    return path
+
+
+def table_source(
+    path: Path,
+    what: str,
+    sheet: str | None = None,
+    dialect: Dialect | None = None,
+    others: tuple[str, ...] = (),
+) -> Path:
+    """Return the path of a table, as `source` does; refuse files of other kinds.
+
+    `what` it holds is for the message; `others` are endings that the reader knows besides.
+    """
+    path = source(path, sheet, dialect)
+    check_file(path)
+    ending = kind(path)
+    if ending not in (*TEXT, *TYPED, *others):
+        raise InputError(
+            f"{path}: {what} come as {', '.join((*TEXT, *TYPED, '.xlsx', *others))}, also with "
+            f".gz, .zst or .zip, not as {ending or 'a file without an ending'}. Rename or convert "
+            "it."
         )
     return path
 

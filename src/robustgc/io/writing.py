@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from robustgc.io import spreadsheets
+from robustgc.io.arrow_tables import PARQUET
 from robustgc.io.frames import arrow, flat
 from robustgc.io.opening import InputError, check_target, replacing
 from robustgc.io.spreadsheets import write_sheet
-from robustgc.io.tables import PARQUET
 
 SHEET = ".xlsx"
 TYPED = (*PARQUET, SHEET)  # what keeps numbers apart from text
