@@ -368,5 +368,5 @@ def test_summary_for_machines(place):
 
 def test_other_endings_are_refused(place):
     issues(place, ["keep"], name="issues.doc")
-    assert "an issues table is one of" in apply(place, code=1, table="issues.doc").stderr
+    assert "issues tables come as" in apply(place, code=1, table="issues.doc").stderr
     assert "does not exist" in apply(place, code=1, table="issue.csv").stderr
