@@ -148,7 +148,7 @@ TABLES = {
     "decision misspelt": ({"header": [*HEADER[:4], "decison"]}, r"\(is it 'decison'\?\)"),
     "no issues table": (
         {"header": ["who", *HEADER[1:]]},
-        r"no column 'node'; its columns are 'who'.* robustgc audit",
+        r"no column 'node'; the columns are 'who'.* robustgc audit",
     ),
     "two columns": (
         {"header": [*HEADER[:3], "decision", "decision"]},

@@ -19,24 +19,36 @@ _FIRST = b"ARROW1"  # files begin so, streams do not
 
 def read_typed(path: Path) -> Any:
     """Read a file whose ending is one of `TYPED` as an Arrow table."""
-    ending = kind(path)
-    if ending in PARQUET:
+    if kind(path) in PARQUET:
         return parquet(path)
+    if kind(path) in LINES:
+        cure = " Every line is an object in braces, with the same keys."
+        with _readable(path, "JSON lines", cure):
+            return _checked(_json_lines(path))
+    with _readable(path, "Feather or Arrow"):
+        return _checked(_ipc(path))
+
+
+@contextmanager
+def _readable(path: Path, what: str, cure: str = "") -> Iterator[None]:
+    """Say of a file that cannot be read that it is not what its ending says."""
     import pyarrow as pa
 
-    what = "JSON lines" if ending in LINES else "Feather or Arrow"
     try:
-        table = _json_lines(path) if ending in LINES else _ipc(path)
-        table.validate(full=True)  # text that is not UTF-8
-        len(table.column_names)  # names of columns that are not
+        yield
     except InputError:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        cure = " Every line is an object in braces, with the same keys." * (ending in LINES)
         raise InputError(
             f"{path} is not the {what} file that its ending says, or is cut short "
             f"({short(error)}).{cure} Write it again, or rename it."
         ) from error
+
+
+def _checked(table: Any) -> Any:
+    """Return a table whose text and names of columns are UTF-8; else an error."""
+    table.validate(full=True)
+    len(table.column_names)
     return table
 
 
@@ -80,21 +92,15 @@ def _json_lines(path: Path) -> Any:
     return pa_json.read_json(content, options, pa_json.ParseOptions(explicit_schema=schema))
 
 
-def parquet(
-    path: Path, columns: Sequence[str] | None = None, groups: Sequence[int] | None = None
-) -> Any:
+def parquet(path: Path, groups: Sequence[int] | None = None) -> Any:
     """Read a Parquet file, or some of its row groups, as an Arrow table."""
     import pyarrow.parquet as pq
 
     with _parquet(path) as source:
         _check_rows(path, pq.ParquetFile(source).metadata, groups)
         if groups is None:
-            table = pq.read_table(source, columns=columns)
-        else:
-            table = pq.ParquetFile(source).read_row_groups(list(groups), columns=columns)
-        table.validate(full=True)  # text that is not UTF-8
-        len(table.column_names)  # names of columns that are not
-    return table
+            return _checked(pq.read_table(source))
+        return _checked(pq.ParquetFile(source).read_row_groups(list(groups)))
 
 
 def _check_rows(path: Path, about: Any, groups: Sequence[int] | None) -> None:
@@ -117,14 +123,7 @@ def row_groups(path: Path) -> list[int]:
 
 @contextmanager
 def _parquet(path: Path) -> Iterator[Any]:
-    import pyarrow as pa
-
     with opened(path) as stream:
         source = stream if path.suffix.lower() in PARQUET else whole(path)  # packed once more
-        try:
+        with _readable(path, "Parquet"):
             yield source
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise InputError(
-                f"{path} is not the Parquet file that its ending says, or is cut short "
-                f"({short(error)}). Write it again, or rename it."
-            ) from error

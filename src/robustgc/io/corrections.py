@@ -47,30 +47,14 @@ class Style:
 
 @dataclass(frozen=True)
 class Corrections:
-    """What the decisions make of a table of labels.
+    """What the decisions make of a table of labels."""
 
-    Attributes
-    ----------
-    table : pyarrow.Table
-        The labels with the decisions applied, otherwise as they were, and a column `reviewed`.
-    log : list of Decision
-        In the order of the issues table.
-    undecided : int
-        Labels of the issues table without a decision.
-    notes : tuple of str
-        What the user should know.
-    style : Style
-        Of the text file that the labels are from.
-    cells : list of list or None
-        The rows of `table` with the values of the sheet that the labels are from; None: of none.
-    """
-
-    table: Any
-    log: list[Decision]
-    undecided: int
-    notes: tuple[str, ...]
-    style: Style
-    cells: list[list[Any]] | None = None
+    table: Any  # of Arrow: the labels corrected, otherwise as they were, and a column `reviewed`
+    log: list[Decision]  # in the order of the issues table
+    undecided: int  # labels of the issues table without a decision
+    notes: tuple[str, ...]  # what the user should know
+    style: Style  # of the text file that the labels are from
+    cells: list[list[Any]] | None = None  # rows of `table` as the sheet had their values
 
     @property
     def counts(self) -> dict[str, int]:
@@ -124,32 +108,28 @@ def corrections(
         Which sheet of `issues`, and of `labels`, where they are spreadsheets; None: the first.
     dialect : Dialect or None
         How the text of `labels` is written, as far as the user says it.
-
-    Raises
-    ------
-    InputError
-        The issues are of other labels, or a decision is none; nothing is half applied.
     """
-    (rows, said), labels = read_issues(issues, sheet), source(labels, label_sheet)
+    rows, issue_notes = read_issues(issues, sheet)
+    labels = source(labels, label_sheet)
     table = read_labels(labels, node=node, label=label, dialect=dialect)
     look = table.layout
     if look is None:
         whole = read_typed(labels)
     else:
         whole = text_table(look, look.names or _names_for(table, labels, look))
-    given = _Given(table, whole, unlabelled)
-    given.check(rows, issues)
-    log, undecided = _decisions(rows, given, new_class)
-    notes = [*said, *_reading_notes(table, labels), *marker_notes(given.missing)]
-    notes += _class_notes(given, log, unlabelled)
+    audited = _AuditedLabels(table, whole, unlabelled)
+    audited.check(rows, issues)
+    log, undecided = _decisions(rows, audited, new_class)
+    notes = [*issue_notes, *_reading_notes(table, labels), *marker_notes(audited.missing)]
+    notes += _class_notes(audited, log, unlabelled)
     if not log:
         notes.append(f"{issues} has no decision yet: its column decision is empty")
     style = _style(labels, look, dialect or Dialect())
-    made, cells = given.corrected(log), None
+    corrected, cells = audited.corrected(log), None
     if look is not None and isinstance(labels, InnerFile) and labels.cells is not None:
         filled = [row for row in labels.cells()[look.skipped :] if any(map(_is_filled, row))]
-        cells = given.cells(made, [row[: look.width] for row in filled])
-    return Corrections(made, log, undecided, tuple(notes), style, cells)
+        cells = audited.cells(corrected, [row[: look.width] for row in filled])
+    return Corrections(corrected, log, undecided, tuple(notes), style, cells)
 
 
 def _is_filled(value: Any) -> bool:
@@ -172,20 +152,20 @@ def _reading_notes(table: LabelTable, path: Path) -> list[str]:
     return notes + list(() if table.columns is None else table.columns.notes)
 
 
-def _class_notes(given: "_Given", log: list[Decision], unlabelled: Any) -> list[str]:
+def _class_notes(audited: "_AuditedLabels", log: list[Decision], unlabelled: Any) -> list[str]:
     """Say which classes are new, and which are called in a way that may be mistaken."""
     notes = []
-    new = sorted({decision.after for decision in log} - set(given.classes) - {""})
+    new = sorted({decision.after for decision in log} - set(audited.classes) - {""})
     if new:
         notes.append(f"new classes: {listed(new)}")
-        lost = find_missing([*given.classes, *new], unlabelled).mask[-len(new) :]
+        lost = find_missing([*audited.classes, *new], unlabelled).mask[-len(new) :]
         if lost.any():
             hidden = [name for name, gone in zip(new, lost, strict=True) if gone]
             notes.append(
                 f"the next audit reads {listed(hidden)} as unlabelled; --unlabelled decides "
                 "otherwise"
             )
-    words = [name for name in given.classes if name.casefold() in WORDS]
+    words = [name for name in audited.classes if name.casefold() in WORDS]
     if words:
         notes.append(
             f"classes are called as decisions are: {listed(words)}; the word alone is the "
@@ -194,7 +174,7 @@ def _class_notes(given: "_Given", log: list[Decision], unlabelled: Any) -> list[
     return notes
 
 
-class _Given:
+class _AuditedLabels:
     """The labels before the corrections: by node, and as the table that they are from."""
 
     def __init__(self, table: LabelTable, whole: Any, unlabelled: Any) -> None:
@@ -272,14 +252,9 @@ class _Given:
         return table.set_column(self._mark, names[self._mark], marks)
 
     def cells(self, table: Any, rows: list[list[Any]]) -> list[list[Any]]:
-        """Return the corrected table with the values that its cells had in a sheet.
+        """Return the rows of the corrected table with the values that cells have in a sheet.
 
-        Parameters
-        ----------
-        table : pyarrow.Table
-            What `corrected` returned.
-        rows : list of list
-            The values before, a row of the table each.
+        `rows` has the values before, a row of the table each.
         """
         place = len(self._whole.column_names) if self._mark is None else self._mark
         before, after, marks = (
@@ -311,15 +286,17 @@ class _Given:
             ) from error
 
 
-def _decisions(issues: list[Issue], given: _Given, new_class: bool) -> tuple[list[Decision], int]:
+def _decisions(
+    issues: list[Issue], audited: _AuditedLabels, new_class: bool
+) -> tuple[list[Decision], int]:
     """Return the decision about every node, and how many nodes have none."""
     log: dict[str, tuple[Decision, Issue]] = {}
-    classes = list(given.classes)
+    classes = list(audited.classes)
     for issue in issues:
         decision = decide(issue, classes, new_class)
         if decision is None:
             continue
-        node = same_as(issue.node, given.rows)
+        node = same_as(issue.node, audited.rows)
         other, first = log.setdefault(node, (replace(decision, node=node), issue))
         if other.after != decision.after:
             raise InputError(
@@ -327,7 +304,7 @@ def _decisions(issues: list[Issue], given: _Given, new_class: bool) -> tuple[lis
                 f"{quoted(issue.decision, 60)}, and {quoted(other.decision, 60)} in "
                 f"{first.line}. Keep one of them."
             )
-    nodes = {same_as(issue.node, given.rows) for issue in issues}
+    nodes = {same_as(issue.node, audited.rows) for issue in issues}
     return [decision for decision, _ in log.values()], len(nodes) - len(log)
 
 

@@ -30,21 +30,8 @@ def decimal_of(
 ) -> tuple[str, tuple[str, ...]]:
     """Return the decimal mark of a table, and a note where it is a comma.
 
-    Parameters
-    ----------
-    path : Path
-    lines : list of int
-        Of the rows.
-    rows : list of list of str
-    delimiter : str
-    decimal : str or None
-        What the user says.
-
-    Raises
-    ------
-    InputError
-        There are points and commas, or marks that may stand between thousands; or commas that the
-        user calls decimal, but that stand between fields.
+    Refused are points with commas, marks that may stand between thousands, and commas that the user
+    calls `decimal`, but that stand between fields.
     """
     inside = any("," in field for row in rows for field in row)  # in quotes, if it is a delimiter
     if decimal == "," == delimiter and not inside:

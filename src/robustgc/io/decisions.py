@@ -10,6 +10,7 @@ from typing import Any
 
 from robustgc.graph.quoting import listed, quoted
 from robustgc.io.arrow_tables import TYPED, read_typed
+from robustgc.io.column_names import named_column
 from robustgc.io.dialect import Dialect
 from robustgc.io.layouts import Layout, layout
 from robustgc.io.named import near
@@ -50,22 +51,12 @@ class Issue:
 
 @dataclass(frozen=True)
 class Decision:
-    """What was decided about the label of a node: a row of the log.
-
-    Attributes
-    ----------
-    node : str
-    before, after : str
-        The label; empty where it is removed.
-    decision : str
-        As the person wrote it.
-    suspicion : float or None
-    """
+    """What was decided about the label of a node: a row of the log."""
 
     node: str
     before: str
-    after: str
-    decision: str
+    after: str  # empty where the label is removed
+    decision: str  # as the person wrote it
     suspicion: float | None
 
     @property
@@ -111,9 +102,9 @@ def read_issues(path: Path, sheet: str | None = None) -> tuple[list[Issue], tupl
     issues = []
     for k, cells in enumerate(zip(*columns, strict=True)):
         if any(cells):  # spreadsheets leave empty rows
-            row = dict(zip(_COLUMNS, cells, strict=True))
-            row["decision"] = row["decision"].strip()
-            issues.append(Issue(path=path, row=k, layout=look, **row))
+            node, label, suggested, suspicion, decision = cells
+            issue = Issue(node, label, suggested, suspicion, decision.strip(), path, k, look)
+            issues.append(issue)
     return issues, notes
 
 
@@ -126,12 +117,14 @@ def text_table(look: Layout, names: Sequence[str]) -> Any:
 
 def _places(path: Path, names: list[str]) -> list[int | None]:
     """Return where the columns of an issues table stand; None for one that may be missing."""
-    lost = [name for name in ("node", "given") if name not in names]
-    if lost:
+    try:
+        for name in ("node", "given"):
+            named_column(names, name)
+    except InputError as error:
         raise InputError(
-            f"{path} has no column {quoted(lost[0])}; its columns are {listed(names)}. It must be "
-            "an issues table: write one with robustgc audit ... -o issues.csv."
-        )
+            f"{path}: {error}. It must be an issues table: write one with robustgc audit ... -o "
+            "issues.csv."
+        ) from None
     if "decision" not in names:
         raise InputError(
             f"{path} has no column 'decision'{near('decision', names)}. Add it, in a spreadsheet "
@@ -160,13 +153,7 @@ def same_as(text: str, known: Iterable[str]) -> str:
 def decide(issue: Issue, classes: Sequence[str], new_class: bool) -> Decision | None:
     """Return what a row decides, None where it decides nothing.
 
-    Parameters
-    ----------
-    issue : Issue
-    classes : sequence of str
-        Those of the labels.
-    new_class : bool
-        Whether a decision may name a class that no label has.
+    `classes` are those of the labels; `new_class` allows others.
     """
     if not issue.decision:
         return None

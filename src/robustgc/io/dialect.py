@@ -2,12 +2,11 @@
 
 import codecs
 import csv
-import io
 import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from robustgc.graph.quoting import quoted
 from robustgc.io.errors import InputError
@@ -17,7 +16,6 @@ _SPELLINGS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon":
 _ROWS = 200  # lines from which the delimiter is told
 _NEARLY = 0.9  # of the best share: a few rows may be wrong, which is told later
 _PLAIN_COMMA = re.compile(r"(?<!\d),(?! )|,(?![\d ])")  # neither decimal nor before a space
-_BLOCK = 2**20
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
 
 
@@ -205,37 +203,6 @@ def _regular(rows: list[str], mark: str) -> _Regular:
     open_ = sum(any(field.count('"') % 2 for field in fields) for fields in cut)
     share = share if width > 1 else 0.01 * (1 - share)  # better than a mark that is nowhere
     return _Regular(share, width, len(cut[0]) == width, open_)
-
-
-class Recoded(io.RawIOBase):
-    """A stream of bytes in another encoding, as UTF-8."""
-
-    def __init__(self, stream: Any, path: Path, encoding: str) -> None:
-        self._stream, self._path, self._encoding = stream, path, encoding
-        self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._ready, self._line = b"", 1
-
-    def readable(self) -> bool:
-        """Whether it can be read."""
-        return True
-
-    def readinto(self, room: Any) -> int:
-        """Fill a buffer, and return how many bytes it got; 0 at the end."""
-        while not self._ready:
-            block = self._stream.read(_BLOCK)
-            try:
-                text = self._decoder.decode(block, final=not block)
-            except UnicodeDecodeError as bad:
-                before = bad.object[: bad.start].decode(self._encoding, "ignore").count("\n")
-                line, byte = self._line + before, bad.object[bad.start]
-                raise undecodable(self._path, line, byte, self._encoding) from None
-            self._line += text.count("\n")
-            self._ready = text.encode("utf-8", "replace")
-            if not block:
-                break
-        count = min(len(room), len(self._ready))
-        room[:count], self._ready = self._ready[:count], self._ready[count:]
-        return count
 
 
 def undecodable(path: Path, line: int, byte: int, encoding: str) -> InputError:

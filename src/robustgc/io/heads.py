@@ -45,47 +45,22 @@ _ROWS = 200  # lines that tell whether names begin with #
 
 @dataclass(frozen=True)
 class Head:
-    """The first lines of a text table, none of them cut.
-
-    Attributes
-    ----------
-    lines : list of str
-    first : int
-        Place of the first line of the table: its header, or a row.
-    complete : bool
-        Whether the file has no other lines.
-    encoding, delimiter : str
-    notes : tuple of str
-    header : bool
-        Whether the first line is a header for sure, as it began with # or % above the rows.
-    """
+    """The first lines of a text table, none of them cut."""
 
     lines: list[str]
-    first: int
-    complete: bool
+    first: int  # place of the first line of the table: its header, or a row
+    complete: bool  # whether the file has no other lines
     encoding: str
     delimiter: str
     notes: tuple[str, ...] = ()
-    header: bool = False
+    header: bool = False  # whether the first line is a header that began with # or %
 
 
 def head(path: Path, dialect: Dialect, words: Sequence[str], header: bool | None) -> Head:
-    """Look at the beginning of a text file.
+    """Look at the beginning of a text file; refuse what is no text, or has no rows.
 
-    Parameters
-    ----------
-    path : Path
-    dialect : Dialect
-        How the table is written, as far as it is known.
-    words : sequence of str
-        Names that a header of this kind of table may have.
-    header : bool or None
-        Whether the first row is one, as far as the user says it.
-
-    Raises
-    ------
-    InputError
-        It is no text, or has no rows, or a line may be a comment or a row.
+    `words` are names that a header of this kind of table may have; `header` says whether the first
+    row is one, as far as the user says it.
     """
     start, complete = _bytes(path)
     encoding = dialect.encoding or encoding_of(start)
@@ -170,12 +145,9 @@ def _lines(path: Path, start: bytes, encoding: str, complete: bool) -> list[str]
 
 
 def _with_comments(path: Path, start: Head, words: Sequence[str], header: bool | None) -> Head:
-    """Say which lines above the rows are skipped as comments; the last may belong to the table.
+    """Say which lines above the rows are skipped as comments.
 
-    Raises
-    ------
-    InputError
-        The last of them may be a row.
+    The last of them may be the header, or be refused as it may be a row.
     """
     lines, mark = start.lines, start.delimiter
     above = [k for k, line in enumerate(lines[: start.first]) if _is_comment(line)]

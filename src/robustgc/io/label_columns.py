@@ -22,30 +22,17 @@ _MOST = 20  # columns whose values are counted for a message
 class LabelColumns:
     """The columns of a table of labels, and what each of them is used for.
 
-    Attributes
-    ----------
-    names : tuple of str
-    read : callable
-        From numbers of columns to Arrow arrays of them; it may read the file again.
-    node, label : int
-    reviewed : int or None
-        The column that says which labels a person has looked at.
-    by_user : bool
-        Whether the user has named the label column.
-    notes : tuple of str
-        What was decided for the user.
-    node_by_user : bool
-        Whether the user has named the column of the nodes.
+    `read` gives columns as Arrow arrays, by their numbers; it may read the file again.
     """
 
     names: tuple[str, ...]
     read: Callable[[Sequence[int]], list[Any]]
     node: int
     label: int
-    reviewed: int | None
-    by_user: bool
-    notes: tuple[str, ...]
-    node_by_user: bool = False
+    reviewed: int | None  # says which labels a person has looked at
+    by_user: bool  # whether the user has named the label column
+    notes: tuple[str, ...]  # what was decided for the user
+    node_by_user: bool = False  # whether the user has named the column of the nodes
 
     def others(self) -> dict[str, Any]:
         """Return all columns but that of the nodes, by name, as Arrow arrays."""
@@ -58,14 +45,11 @@ class LabelColumns:
         These have between two values and half as many as labels; a column that is called as
         labels are may have any number that is less than all.
         """
-        marks = () if self.reviewed is None else (self.names[self.reviewed],)
+        used = {self.names[k] for k in (self.label, self.reviewed) if k is not None}
         some = []
         for name, values in self.others().items():
             most = many - 1 if name.strip().lower() in _RIVALS else many // 2
-            if (
-                name not in (self.names[self.label], *marks)
-                and 2 <= (_distinct(values) or 0) <= most
-            ):
+            if name not in used and 2 <= (_distinct(values) or 0) <= most:
                 some.append(name)
         return some
 
@@ -85,18 +69,8 @@ def choose_columns(
 ) -> LabelColumns:
     """Choose the columns of the nodes and labels, or refuse where it would be a guess.
 
-    Parameters
-    ----------
-    names : sequence of str or None
-        The header; None: there is none.
-    width : int
-        How many columns there are.
-    read : callable
-        As in `LabelColumns`.
-    where : str
-        The table, for messages.
-    node, label : str or None
-        The columns that the user has named.
+    `names` are those of the header, if there is one; `node` and `label` the columns that the user
+    has named.
     """
     if width < 2:
         raise InputError(

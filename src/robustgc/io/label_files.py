@@ -32,35 +32,16 @@ NO = ("false", "0", "0.0", "no", "", "falsch", "nein", "faux", "non", "falso")
 
 @dataclass(eq=False)
 class LabelTable:
-    """Nodes with their labels, row by row, and where they are from.
-
-    Attributes
-    ----------
-    nodes, labels : sequence
-        A row each.
-    where : str or Path
-        The source, for messages.
-    layout : Layout or None
-        How a text file is written.
-    columns : LabelColumns or None
-        The columns of a table of labels, and which of them were chosen; None: it is no such table.
-    reviewed : list of bool or None
-        Which labels a person has looked at and kept, by a column `reviewed`; None: there is none.
-    header : bool or None
-        Whether there is a header, as the user says it or by naming columns; None: it was told from
-        the rows.
-    notes : tuple of str
-        What was decided for the user, besides the choice of columns.
-    """
+    """Nodes with their labels, row by row, and where they are from."""
 
     nodes: Any
     labels: Sequence[Any]
-    where: str | Path
-    layout: Layout | None = None
-    columns: LabelColumns | None = None
-    reviewed: list[bool] | None = None
-    header: bool | None = None
-    notes: tuple[str, ...] = ()
+    where: str | Path  # the source, for messages
+    layout: Layout | None = None  # how a text file is written
+    columns: LabelColumns | None = None  # None: points have them, or a mapping
+    reviewed: list[bool] | None = None  # which labels a person has looked at, if that is known
+    header: bool | None = None  # whether there is one, as the user says; None: told from the rows
+    notes: tuple[str, ...] = ()  # what was decided for the user, besides the choice of columns
 
     def place(self, k: int) -> str:
         """Name a row, that of a text file by its line."""
@@ -227,13 +208,8 @@ def table_of(
 ) -> Any:
     """Return labels as a table; those that have an entry per node as they are.
 
-    Parameters
-    ----------
-    labels, graph
-    files : mapping or None
-        How files are read: `sheet`, `dialect` and `header` of `read_labels`.
-    columns : mapping or None
-        Columns of a table: its `node` and `label`.
+    `files` says how files are read: `sheet`, `dialect` and `header` of `read_labels`. `columns`
+    names columns of a table: `node` and `label`.
     """
     files, columns = files or {}, columns or {}
     if isinstance(labels, Path) or (

@@ -95,7 +95,7 @@ def labelled_rows(
     explain: Callable[[NDArray[np.bool_]], str] | None = None,
     names: NDArray[Any] | None = None,
 ) -> tuple[dict[int, int], tuple[str, ...]]:
-    """Return the row of every labelled node, and what was noticed.
+    """Return the row of every labelled node, and what the user should know.
 
     Parameters
     ----------
@@ -159,17 +159,8 @@ def _why_unknown(
 def check_header(table: LabelTable, is_node: Callable[[str], bool]) -> None:
     """Refuse a header that may be the label of a node: a graph of words may have a node `name`.
 
-    Parameters
-    ----------
-    table : LabelTable
-    is_node : callable
-        Whether the graph has a node of a name; it is asked once, or on no rank.
-
-    Raises
-    ------
-    InputError
-        The user has not said that there is a header, its words are not plain for both columns, and
-        the graph has a node of the name that the column of nodes has.
+    It is refused where the user has not said that there is a header, its words are not plain for
+    both columns, and the graph has a node of that name: `is_node` is asked once, or on no rank.
     """
     columns, look = table.columns, table.layout
     if columns is None or look is None or look.names is None or table.header:

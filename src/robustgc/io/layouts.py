@@ -21,46 +21,21 @@ INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 
 @dataclass(frozen=True)
 class Layout:
-    """All that is known of how a text table is written; readers and messages go by it.
-
-    Attributes
-    ----------
-    path : Path
-    delimiter : str
-    names : tuple of str or None
-        The header; None where there is none.
-    width : int
-        Fields of a row that hold something.
-    skipped : int
-        Lines before the first row: comments, and the header.
-    sample : list of list of str
-        Some rows.
-    complete : bool
-        Whether these are all.
-    first : First
-        What the first row is.
-    blank : int
-        Fields at the end of a row that are empty in all of them.
-    encoding, decimal : str
-    nulls : tuple of str
-        What stands for a number that is not there; without any a missing one is an error.
-    notes : tuple of str
-        What the user should know of how the table is read.
-    """
+    """All that is known of how a text table is written; readers and messages go by it."""
 
     path: Path
     delimiter: str
-    names: tuple[str, ...] | None
-    width: int
-    skipped: int
-    sample: list[list[str]]
-    complete: bool = False
-    first: First = First.ROW
-    blank: int = 0
+    names: tuple[str, ...] | None  # the header; None where there is none
+    width: int  # fields of a row that hold something
+    skipped: int  # lines before the first row: comments, and the header
+    sample: list[list[str]]  # some rows
+    complete: bool = False  # whether these are all
+    first: First = First.ROW  # what the first row is
+    blank: int = 0  # fields at the end of a row that are empty in all of them
     encoding: str = "utf-8"
     decimal: str = "."
-    nulls: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    nulls: tuple[str, ...] = ()  # what stands for a missing number; else one is an error
+    notes: tuple[str, ...] = ()  # what the user should know of how the table is read
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -88,7 +63,7 @@ def layout(
     *,
     alone: bool | None = None,
 ) -> Layout:
-    """Look at the beginning of a text file.
+    """Find out from its beginning how a text file is written.
 
     Parameters
     ----------

@@ -29,50 +29,25 @@ _LOOKED_AT = 10_000  # fields that tell what a column holds
 
 @dataclass(frozen=True)
 class NamedPoints:
-    """Points, what the user calls them, and the columns they have.
+    """Points, what the user calls them, and the columns they have."""
 
-    Attributes
-    ----------
-    X : ndarray, shape (N, columns)
-    names : ndarray, shape (N,)
-    columns : tuple of str
-    header : bool
-        Whether the user has named the columns; else `columns` counts them.
-    labels : LabelTable or None
-        From a column of the same table.
-    notes : tuple of str
-        What the user should know of how the columns were read.
-    """
-
-    X: NDArray[np.float64]
+    X: NDArray[np.float64]  # of shape (points, columns)
     names: NDArray[Any]
     columns: tuple[str, ...]
-    header: bool = True
-    labels: LabelTable | None = None
-    notes: tuple[str, ...] = ()
+    header: bool = True  # whether the user has named the columns; else `columns` counts them
+    labels: LabelTable | None = None  # from a column of the same table
+    notes: tuple[str, ...] = ()  # what the user should know of how the columns were read
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which columns are wanted for what; None: to be found out.
+    """Which columns are wanted for what; None: to be found out."""
 
-    Attributes
-    ----------
-    name, label : str or None
-        The column with the names of the points, and that with their labels.
-    columns : sequence of str or None
-        The features that the user has named.
-    model : sequence of str or None
-        The features that a model was fitted on.
-    or_file : bool
-        Whether `label` is a file where no column is called so.
-    """
-
-    name: str | None = None
-    label: str | None = None
-    columns: Sequence[str] | None = None
-    model: Sequence[str] | None = None
-    or_file: bool = False
+    name: str | None = None  # the column with the names of the points
+    label: str | None = None  # the column with their labels
+    columns: Sequence[str] | None = None  # the features that the user has named
+    model: Sequence[str] | None = None  # the features that a model was fitted on
+    or_file: bool = False  # whether `label` is a file where no column is called so
 
     @property
     def by_user(self) -> bool:

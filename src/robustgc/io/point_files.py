@@ -186,13 +186,7 @@ def named_points(
 ) -> NamedPoints:
     """Read points from an array, or a table: of pandas, or one that speaks the Arrow C stream.
 
-    Parameters
-    ----------
-    points : array or table
-    name, label : str or None
-        The columns of a table with the names of the points, and with their labels.
-    or_file : bool
-        As in `read_points`.
+    `name` and `label` are columns of a table; `or_file` is as in `read_points`.
     """
     home = type(points).__module__.split(".")[0]
     if home in ("pandas", "polars", "pyarrow") or is_table(points):  # not all of theirs are tables

@@ -37,14 +37,8 @@ _FAILURES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runt
 def source(path: Path, sheet: str | None = None, dialect: Dialect | None = None) -> Path:
     """Return a path that `opened` can open and of which `kind` tells the kind.
 
-    Parameters
-    ----------
-    path : Path
-        Of a file; ``-`` is standard input.
-    sheet : str or None
-        Which sheet of a spreadsheet; None: the first.
-    dialect : Dialect or None
-        What the user says of text: cells of text with numbers may have its decimal mark.
+    ``-`` is standard input. Cells of a sheet that are text with numbers have the decimal mark of
+    the dialect.
     """
     if str(path) == "-":
         path = _standard_input()
@@ -134,19 +128,9 @@ def _ending(head: bytes) -> str:
 
 
 def single_member(path: Path, content: bytes | None = None) -> InnerFile:
-    """Return the file that a zip archive holds, if it is one.
+    """Return the one file that a zip archive holds; `content` is the archive where it is in memory.
 
-    Parameters
-    ----------
-    path : Path
-        Of the archive.
-    content : bytes or None
-        The archive, where it is in memory.
-
-    Raises
-    ------
-    InputError
-        There are none or several, or it is encrypted, damaged, or unpacks to too much.
+    Refused are none or several, and what is encrypted, damaged, or unpacks to too much.
     """
     members = _members(path, content)
     if len(members) != 1:
@@ -193,7 +177,7 @@ def _archive(path: Path, content: bytes | None) -> zipfile.ZipFile:
 
 
 def _of_the_system(name: str) -> bool:
-    """Whether a name is of what file managers add to archives."""
+    """Whether a file in an archive was added by a file manager."""
     parts = PurePosixPath(name).parts
     return "__MACOSX" in parts or parts[-1:] == (".DS_Store",)
 

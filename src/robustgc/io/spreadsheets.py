@@ -43,20 +43,9 @@ def library() -> Any:
 def sheet_as_text(path: Path, sheet: str | None = None, decimal: str = ".") -> InnerFile:
     """Return a sheet as a table of text between tabs, with as many lines as the sheet has rows.
 
-    So all that holds for text tables, such as how a header is told, holds for spreadsheets.
-
-    Parameters
-    ----------
-    path : Path
-    sheet : str or None
-        Its name; None: the first that is not empty.
-    decimal : {".", ","}
-        The decimal mark in cells of text; those of numbers are written with it too.
-
-    Raises
-    ------
-    InputError
-        It is damaged or too large, the sheet is not there, or formulas have no values.
+    So all that holds for text tables, such as how a header is told, holds for spreadsheets. Without
+    a name it is the first sheet that is not empty. Numbers are written with the decimal mark that
+    cells of text have.
     """
     openpyxl = library()
     content = whole(path)
@@ -70,7 +59,7 @@ def sheet_as_text(path: Path, sheet: str | None = None, decimal: str = ".") -> I
         with warnings.catch_warnings():  # of styles and the like, which no table has
             warnings.simplefilter("ignore")
             book = openpyxl.load_workbook(content, read_only=True)
-            chosen, notes = _chosen(path, book, sheet)
+            chosen, notes = _sheet_name(path, book, sheet)
             rows = _rows(path, content, book[chosen])
     except InputError:
         raise
@@ -115,7 +104,7 @@ def _check_size(path: Path, content: io.BytesIO) -> None:
     limits.check_text(path, size, _OBJECTS, "XML")
 
 
-def _chosen(path: Path, book: Any, sheet: str | None) -> tuple[str, tuple[str, ...]]:
+def _sheet_name(path: Path, book: Any, sheet: str | None) -> tuple[str, tuple[str, ...]]:
     """Return the name of the sheet to read, and what the user should know of the others."""
     names = [one.title for one in book.worksheets]
     if sheet is not None:
@@ -179,10 +168,8 @@ def _shown(value: Any, decimal: str) -> str:
         return str(value).upper()
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
-    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
-        return value.date().isoformat()
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):
-        return value.isoformat()
+        return str(_plain(value).isoformat())
     return str(value).replace(".", decimal) if isinstance(value, float) else str(value)
 
 
@@ -215,17 +202,8 @@ def write_sheet(
 ) -> None:
     """Write an Arrow table of text and numbers as the only sheet of an .xlsx file.
 
-    Parameters
-    ----------
-    path : Path
-        For messages.
-    table : Arrow table
-    file : file
-    run : str or None
-        Which run it is of; it becomes the identifier in the properties of the file.
-    rows : iterable of sequences or None
-        The rows of the table as values, where a column has values of several kinds; None: as the
-        columns of the table have them.
+    The properties of the file have `run` as their identifier. `rows` are the values of the table
+    where a column has values of several kinds, which Arrow cannot hold.
     """
     _check(path, table)
     book = library().Workbook(write_only=True)
@@ -276,7 +254,7 @@ def _cell(sheet: Any, value: Any) -> Any:
         return None
     if not isinstance(value, str):
         return value
-    text = _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", value)
+    text = _CONTROL.sub(lambda control: f"\\x{ord(control[0]):02x}", value)
     cell = WriteOnlyCell(sheet, value=text[:LONGEST])  # escapes are longer than what they stand for
     cell.data_type = "s"
     return cell

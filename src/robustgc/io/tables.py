@@ -30,14 +30,9 @@ def _same(chunk: Any) -> Any:
 
 
 def read(look: Layout, types: dict[int, Any], keep: Callable[[Any], Any] = _same) -> Any:
-    """Read some columns of a text table, by number, as the Arrow types given: chunks of each.
+    """Read some columns of a text table, by number, as Arrow types: chunks of each.
 
-    `keep` says what is kept of every chunk.
-
-    Raises
-    ------
-    InputError
-        A row does not fit, with its line.
+    `keep` says what is kept of every chunk. A row that does not fit is refused, with its line.
     """
     import pyarrow as pa
     import pyarrow.csv as pc
@@ -121,15 +116,9 @@ def canonical(look: Layout) -> bool:
 
 
 def explain(look: Layout, types: dict[int, Any], error: Exception) -> InputError:
-    """Return an error that names the first line which is wrong.
+    """Return an error that names the first line which is wrong; else one with the reader's own.
 
-    Parameters
-    ----------
-    look : Layout
-    types : dict
-        Arrow type of the columns, by number.
-    error : Exception
-        What the fast reader said, for what is not found here.
+    `types` are the Arrow types of the columns, by number.
     """
     first = look.names is None
     for number, raw in _lines(look):
