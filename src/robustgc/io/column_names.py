@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from robustgc.graph.quoting import listed, quoted
 from robustgc.io.errors import InputError
@@ -15,12 +16,11 @@ def numbered(width: int) -> tuple[str, ...]:
     return tuple(f"column {k + 1}" for k in range(width))
 
 
-def named_column(names: Sequence[str], wanted: str) -> int:
-    """Return the place of the column that the user names."""
+def named_column(names: Sequence[str], wanted: str, where: str | Path | None = None) -> int:
+    """Return the place of the column that the user names; `where` is the table, for the message."""
     if wanted not in names:
-        raise InputError(
-            f"there is no column {quoted(wanted, 90)}; the columns are {listed(names)}"
-        )
+        text = f"there is no column {quoted(wanted, 90)}; the columns are {listed(names)}"
+        raise InputError(text if where is None else f"{where}: {text}.")
     return list(names).index(wanted)
 
 

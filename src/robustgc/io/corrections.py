@@ -112,11 +112,11 @@ def corrections(
     rows, issue_notes = read_issues(issues, sheet)
     labels = source(labels, label_sheet)
     table = read_labels(labels, node=node, label=label, dialect=dialect)
-    look = table.layout
-    if look is None:
+    layout = table.layout
+    if layout is None:
         whole = read_typed(labels)
     else:
-        whole = text_table(look, look.names or _names_for(table, labels, look))
+        whole = text_table(layout, layout.names or _names_for(table, labels, layout))
     audited = _AuditedLabels(table, whole, unlabelled)
     audited.check(rows, issues)
     log, undecided = _decisions(rows, audited, new_class)
@@ -124,11 +124,11 @@ def corrections(
     notes += _class_notes(audited, log, unlabelled)
     if not log:
         notes.append(f"{issues} has no decision yet: its column decision is empty")
-    style = _style(labels, look, dialect or Dialect())
+    style = _style(labels, layout, dialect or Dialect())
     corrected, cells = audited.corrected(log), None
-    if look is not None and isinstance(labels, InnerFile) and labels.cells is not None:
-        filled = [row for row in labels.cells()[look.skipped :] if any(map(_is_filled, row))]
-        cells = audited.cells(corrected, [row[: look.width] for row in filled])
+    if layout is not None and isinstance(labels, InnerFile) and labels.cells is not None:
+        filled = [row for row in labels.cells()[layout.skipped :] if any(map(_is_filled, row))]
+        cells = audited.cells(corrected, [row[: layout.width] for row in filled])
     return Corrections(corrected, log, undecided, tuple(notes), style, cells)
 
 
@@ -138,16 +138,16 @@ def _is_filled(value: Any) -> bool:
 
 def _reading_notes(table: LabelTable, path: Path) -> list[str]:
     """Say how the labels were read, and what of it the corrected ones do not keep."""
-    look, notes = table.layout, [*table.notes]
-    if look is not None:
-        if look.encoding != "utf-8":
+    layout, notes = table.layout, [*table.notes]
+    if layout is not None:
+        if layout.encoding != "utf-8":
             notes.append(
-                f"the corrected labels are written as UTF-8, not as {look.encoding}: read them "
+                f"the corrected labels are written as UTF-8, not as {layout.encoding}: read them "
                 "without --encoding"
             )
-        if look.names is None:
+        if layout.names is None:
             notes.append(f"{path} has no header; the corrected labels begin with one")
-        if before := look.skipped - (look.names is not None):
+        if before := layout.skipped - (layout.names is not None):
             notes.append(f"lines before the table, {before} of {path}, are not written again")
     return notes + list(() if table.columns is None else table.columns.notes)
 
@@ -308,7 +308,7 @@ def _decisions(
     return [decision for decision, _ in log.values()], len(nodes) - len(log)
 
 
-def _names_for(table: LabelTable, path: Path, look: Layout) -> list[str]:
+def _names_for(table: LabelTable, path: Path, layout: Layout) -> list[str]:
     """Return names for the columns of a table without a header; refuse what may be one."""
     if table.labels.count(table.labels[0]) == 1:
         raise InputError(
@@ -316,20 +316,20 @@ def _names_for(table: LabelTable, path: Path, look: Layout) -> list[str]:
             "Begin the file with the line node,label; or name the columns, if this is a header, "
             "with --node-column and --label-column."
         )
-    names = list(look.columns)
+    names = list(layout.columns)
     assert table.columns is not None
     names[table.columns.node], names[table.columns.label] = "node", "label"
     return names
 
 
-def _style(path: Path, look: Layout | None, dialect: Dialect) -> Style:
+def _style(path: Path, layout: Layout | None, dialect: Dialect) -> Style:
     """Return how a text file is written, so that another is written alike."""
-    if look is None:
+    if layout is None:
         return Style()
     with opened(path) as stream:
         head = bytes(stream.read(SAMPLE))
-    kept = {",", ";", dialect.delimiter} - {" "}  # so that the same options read what is written
-    delimiter = look.delimiter if look.delimiter in kept else ","
+    usual = {",", ";", dialect.delimiter} - {" "}  # so that the same options read what is written
+    delimiter = layout.delimiter if layout.delimiter in usual else ","
     return Style(delimiter, "\r\n" if b"\r\n" in head else "\n", head.startswith(MARK))
 
 

@@ -12,7 +12,7 @@ from robustgc.graph.quoting import listed, quoted
 from robustgc.io.arrow_tables import TYPED, read_typed
 from robustgc.io.column_names import named_column
 from robustgc.io.dialect import Dialect
-from robustgc.io.layouts import Layout, layout
+from robustgc.io.layouts import Layout, find_layout
 from robustgc.io.named import near
 from robustgc.io.opening import InputError, kind, notes_of
 from robustgc.io.sources import table_source
@@ -81,19 +81,19 @@ def read_issues(path: Path, sheet: str | None = None) -> tuple[list[Issue], tupl
 
     Returns its rows, and what the user should know. `sheet` is that of a spreadsheet.
     """
-    path, look = table_source(path, "issues tables", sheet), None
+    path, layout = table_source(path, "issues tables", sheet), None
     notes = notes_of(path)
     if kind(path) in TYPED:
         table = read_typed(path)
     else:
         # No column is read as numbers: whether 0,98 has a decimal comma is told from its own cell.
-        look = layout(path, _COLUMNS, True, Dialect(decimal="."))
-        if look.encoding != "utf-8":
+        layout = find_layout(path, _COLUMNS, True, Dialect(decimal="."))
+        if layout.encoding != "utf-8":
             notes += (
-                f"{path} is read as {look.encoding}, as it is not UTF-8; save it as UTF-8 if this "
-                "is not so",
+                f"{path} is read as {layout.encoding}, as it is not UTF-8; save it as UTF-8 if it "
+                "is written in another way",
             )
-        table = text_table(look, look.columns)
+        table = text_table(layout, layout.columns)
     places = _places(path, [str(name).strip().lower() for name in table.column_names])
     columns = [
         [""] * table.num_rows if k is None else list(map(text_of, table.column(k).to_pylist()))
@@ -103,16 +103,16 @@ def read_issues(path: Path, sheet: str | None = None) -> tuple[list[Issue], tupl
     for k, cells in enumerate(zip(*columns, strict=True)):
         if any(cells):  # spreadsheets leave empty rows
             node, label, suggested, suspicion, decision = cells
-            issue = Issue(node, label, suggested, suspicion, decision.strip(), path, k, look)
+            issue = Issue(node, label, suggested, suspicion, decision.strip(), path, k, layout)
             issues.append(issue)
     return issues, notes
 
 
-def text_table(look: Layout, names: Sequence[str]) -> Any:
+def text_table(layout: Layout, names: Sequence[str]) -> Any:
     """Read all columns of a text table as an Arrow table of text."""
     import pyarrow as pa
 
-    return pa.Table.from_arrays(read_text(look, range(look.width)), names=list(names))
+    return pa.Table.from_arrays(read_text(layout, range(layout.width)), names=list(names))
 
 
 def _places(path: Path, names: list[str]) -> list[int | None]:

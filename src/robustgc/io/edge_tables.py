@@ -19,7 +19,7 @@ from robustgc.io.edge_columns import HEADER, Columns, Wanted
 from robustgc.io.edge_columns import columns as choose
 from robustgc.io.errors import TooLargeError
 from robustgc.io.headers import First, counts_rows, odd_one_out
-from robustgc.io.layouts import Layout, layout
+from robustgc.io.layouts import Layout, find_layout
 from robustgc.io.name_tables import NameTable
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, NoRowsError, kind
@@ -150,7 +150,7 @@ def _text_edges(
 def _layout(path: Path, wanted: Wanted, dialect: Dialect | None, *, alone: bool) -> Layout:
     """Look at a text table; columns that are named, other than by number, are in its header."""
     named = any(name is not None and not _NUMBERED.fullmatch(name) for name in wanted)
-    return layout(path, HEADER, True if named else None, dialect, alone=alone)
+    return find_layout(path, HEADER, True if named else None, dialect, alone=alone)
 
 
 def _chunks(look: Layout, chosen: Columns) -> tuple[list[list[Any]], NameTable]:

@@ -95,18 +95,18 @@ def frame(columns: dict[str, Any], home: str) -> Any:
 def _pandas(table: Any) -> Any:
     """Return a frame of pandas that holds every whole number as it is.
 
-    By default pandas makes floats of whole numbers beside missing values: above 2^53 two of them
+    By default pandas makes floats of whole numbers next to missing values: above 2^53 two of them
     become one. Such columns get its own types for missing values; others stay as they were.
     """
     import pyarrow as pa
 
-    found = table.to_pandas()
+    frame = table.to_pandas()
     own = {pa.int64(): "Int64", pa.uint64(): "UInt64"}
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.type in own and column.null_count and _above_floats(column):
             exact = column.to_pandas(integer_object_nulls=True)
-            found[name] = exact.astype(own[column.type])
-    return found
+            frame[name] = exact.astype(own[column.type])
+    return frame
 
 
 def _above_floats(column: Any) -> bool:

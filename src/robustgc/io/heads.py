@@ -19,7 +19,7 @@ from robustgc.io.dialect import (
 from robustgc.io.headers import First, first_row
 from robustgc.io.opening import InnerFile, InputError, NoRowsError, kind, opened
 
-SAMPLE = 2**16  # bytes from which delimiter and header are told
+SAMPLE = 2**16  # bytes from which delimiter and header are recognised
 LONGEST = 2**20  # bytes of a line; the reader of tables takes blocks of that many
 LONG = (
     "more than 1,048,576 bytes without an end of the line, which no row of a table has. Check that "
@@ -62,9 +62,9 @@ def head(path: Path, dialect: Dialect, words: Sequence[str], header: bool | None
     `words` are names that a header of this kind of table may have; `header` says whether the first
     row is one, as far as the user says it.
     """
-    start, complete = _bytes(path)
-    encoding = dialect.encoding or encoding_of(start)
-    lines = _lines(path, start, encoding, complete)
+    content, complete = _bytes(path)
+    encoding = dialect.encoding or encoding_of(content)
+    lines = _lines(path, content, encoding, complete)
     # In a sheet, a comment is alone in its row.
     sheet = isinstance(path, InnerFile) and path.dialect is not None
     rows = (
@@ -83,8 +83,8 @@ def head(path: Path, dialect: Dialect, words: Sequence[str], header: bool | None
     else:
         mark, *others = delimiters(lines[first:], kind(path), dialect.decimal)
         notes += delimiter_note(mark, others)
-    found = Head(lines, first, complete, encoding, mark, notes)
-    return _with_comments(path, found, words, header)
+    start = Head(lines, first, complete, encoding, mark, notes)
+    return _with_comments(path, start, words, header)
 
 
 def _is_comment(line: str) -> bool:

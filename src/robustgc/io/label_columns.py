@@ -74,15 +74,12 @@ def choose_columns(
     """
     if width < 2:
         raise InputError(
-            f"{where}: {width} column where two are expected. Put the node and its label in every "
-            "row, between commas or tabs."
+            f"{where}: it has {width} column{'s' * (width != 1)} where two are expected. Put the "
+            "node and its label in every row, between commas or tabs."
         )
     known = tuple(names or numbered(width))
-    try:
-        i = None if node is None else named_column(known, node)
-        j = None if label is None else named_column(known, label)
-    except InputError as error:
-        raise InputError(f"{where}: {error}.") from None
+    i = None if node is None else named_column(known, node, where)
+    j = None if label is None else named_column(known, label, where)
     if i is not None and i == j:
         raise InputError(
             f"{where}: node and label are both column {quoted(known[i])}; name two columns."
@@ -145,7 +142,7 @@ def _open_choice(
         first = listed([values[0].as_py() for values in columns if len(values)], 90)
         cure += f". If the first line is a header, its names are {first}"
     return InputError(
-        f"{where}: which of {len(names)} columns holds the label is open, as none is called "
+        f"{where}: which of {len(names)} columns holds the label is not clear, as none is called "
         f"{', '.join(LABEL[:-1])} or {LABEL[-1]}. {variety(names, columns)}. {cure}; "
         "--node-column names that of the nodes."
     )

@@ -15,7 +15,7 @@ from robustgc.io.arrow_tables import TYPED, read_typed
 from robustgc.io.dialect import Dialect
 from robustgc.io.errors import InputError
 from robustgc.io.label_columns import LABEL, NODE, LabelColumns, choose_columns, has_names
-from robustgc.io.layouts import Layout, layout
+from robustgc.io.layouts import Layout, find_layout
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import kind, notes_of
 from robustgc.io.sources import table_source
@@ -82,11 +82,11 @@ def read_labels(
     dialect = replace(
         dialect or Dialect(), header=None, decimal=(dialect and dialect.decimal) or "."
     )
-    look = layout(path, (*NODE[:4], *LABEL[:2]), header, dialect)
-    read = partial(read_text, look)
-    columns = choose_columns(look.names, look.width, read, str(path), node, label)
-    table = _of_columns(columns, path, look)
-    table.header, table.notes = header, (*notes_of(path), *look.notes)
+    layout = find_layout(path, (*NODE[:4], *LABEL[:2]), header, dialect)
+    read = partial(read_text, layout)
+    columns = choose_columns(layout.names, layout.width, read, str(path), node, label)
+    table = _of_columns(columns, path, layout)
+    table.header, table.notes = header, (*notes_of(path), *layout.notes)
     return table
 
 
@@ -122,12 +122,14 @@ def _of_arrow(table: Any, where: str, node: str | None, label: str | None) -> La
     return _of_columns(columns, where)
 
 
-def _of_columns(columns: LabelColumns, where: str | Path, look: Layout | None = None) -> LabelTable:
+def _of_columns(
+    columns: LabelColumns, where: str | Path, layout: Layout | None = None
+) -> LabelTable:
     """Read the columns that were chosen."""
     wanted = [columns.node, columns.label]
     wanted += [] if columns.reviewed is None else [columns.reviewed]
     nodes, labels, *marks = columns.read(wanted)
-    table = LabelTable(nodes, _as_list(labels), where, look, columns)
+    table = LabelTable(nodes, _as_list(labels), where, layout, columns)
     if marks:
         table.reviewed = reviewed_marks(table, marks[0].to_pylist())
     return table
@@ -186,7 +188,7 @@ def of_attribute(name: str, graph: NamedGraph, where: str) -> LabelTable:
         known = listed(graph.attributes) or "there are none"
         raise InputError(
             f"{quoted(name)} is neither a file with labels nor a node attribute of {where} "
-            f"(attributes: {known})."
+            f"(attributes: {known}). Check the name."
         )
     return LabelTable(graph.names, graph.attributes[name], f"attribute {quoted(name)} of {where}")
 

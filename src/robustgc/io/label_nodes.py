@@ -153,7 +153,7 @@ def _why_unknown(
     if reason or (place[labelled] >= 0).any():
         return reason
     flag = "" if columns is None else ", or name another column with --node-column"
-    return f"None is: {examples(graph)}. Check the names (compared as text){flag}."
+    return f"No name matches: {examples(graph)}. Check the names (compared as text){flag}."
 
 
 def check_header(table: LabelTable, is_node: Callable[[str], bool]) -> None:
@@ -162,15 +162,15 @@ def check_header(table: LabelTable, is_node: Callable[[str], bool]) -> None:
     It is refused where the user has not said that there is a header, its words are not plain for
     both columns, and the graph has a node of that name: `is_node` is asked once, or on no rank.
     """
-    columns, look = table.columns, table.layout
-    if columns is None or look is None or look.names is None or table.header:
+    columns, layout = table.columns, table.layout
+    if columns is None or layout is None or layout.names is None or table.header:
         return
     node, label = columns.names[columns.node], columns.names[columns.label]
     if (node.lower() in NODE and label.lower() in LABEL) or not is_node(node):
         return
     raise InputError(
-        f"{table.where}, line {look.skipped}: {listed([node, label], 90)} may be a header, or the "
-        f"label of the node {quoted(node, 60)}, which the graph has. If it is a label, add a "
+        f"{table.where}, line {layout.skipped}: {listed([node, label], 90)} may be a header, or "
+        f"the label of the node {quoted(node, 60)}, which the graph has. If it is a label, add a "
         "header line node,label above it, or use --no-labels-header; if it is a header, use "
         "--labels-header (labels_header= in Python)."
     )
@@ -181,8 +181,8 @@ def _header_above(table: LabelTable, place: NDArray[np.int64]) -> bool:
 
     A row with a class of other rows, or with a number above numbers, is a label.
     """
-    look = table.layout if table.columns is not None else None
-    open_question = look is not None and look.names is None and table.header is None
+    layout = table.layout if table.columns is not None else None
+    open_question = layout is not None and layout.names is None and table.header is None
     if not open_question or len(place) < 2 or place[0] >= 0:
         return False
     nodes = table.nodes.to_pylist() if hasattr(table.nodes, "to_pylist") else list(table.nodes)
@@ -278,12 +278,14 @@ def _check_fractions(table: LabelTable, labelled: NDArray[np.bool_]) -> None:
 
 def _other_nodes_notes(table: LabelTable, names: NDArray[Any]) -> list[str]:
     """Name another column that names nodes too, told from its first rows."""
-    columns, look = table.columns, table.layout
+    columns, layout = table.columns, table.layout
     if columns is None or columns.node_by_user:
         return []
     used_ones = (columns.node, columns.label, columns.reviewed)
     for k in (k for k in range(len(columns.names)) if k not in used_ones):
-        cells = columns.read([k])[0][:_SOME].to_pylist() if look is None else look.fields(k)[:_SOME]
+        cells = (
+            columns.read([k])[0][:_SOME].to_pylist() if layout is None else layout.fields(k)[:_SOME]
+        )
         different = len(set(map(str, cells))) == len(cells) >= FEW
         if different and (positions(cells, names) >= 0).all():
             used, other = (quoted(columns.names[i], 40) for i in (columns.node, k))

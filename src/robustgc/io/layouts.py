@@ -55,7 +55,7 @@ class Layout:
         return all(map(INTEGER.fullmatch, self.fields(column)))
 
 
-def layout(
+def find_layout(
     path: Path,
     words: Sequence[str],
     header: bool | None = None,
@@ -154,7 +154,7 @@ def _fields(where: str, line: str, mark: str) -> list[str]:
     fields = next(csv.reader([line], delimiter=mark))
     if any(field[:1] == " " and field.lstrip()[:1] == '"' for field in fields):
         raise InputError(
-            f"{where}: a space before a double quote, which would be part of the text. Remove it."
+            f"{where}: a space before a double quote, which makes it part of the text. Remove it."
         )
     if '"' not in line and _single_quotes(fields):
         raise InputError(
@@ -176,8 +176,8 @@ def why_no_row(line: str, mark: str) -> str:
     """Say why a line is no row of a table before it is cut into fields; nothing: it may be one."""
     if (place := line.find("\0")) >= 0:
         return (
-            f"a NUL byte, letter {place + 1} of the line: this is no text, or UTF-16, or "
-            "damaged. Save the file as UTF-8."
+            f"a NUL byte, character {place + 1} of the line: the file is no text, or is UTF-16, or "
+            "is damaged. Save it as UTF-8."
         )
     if len(line) <= csv.field_size_limit():
         return ""
@@ -185,7 +185,7 @@ def why_no_row(line: str, mark: str) -> str:
     if max(sizes) <= csv.field_size_limit():
         return ""
     return (
-        f"field {sizes.index(max(sizes)) + 1} has {max(sizes)} letters; at most "
+        f"field {sizes.index(max(sizes)) + 1} has {max(sizes)} characters; at most "
         f"{csv.field_size_limit()} are read. Shorten it, or leave the column out; if a double "
         "quote was left open before it, close it."
     )

@@ -70,12 +70,9 @@ class Roles:
 def roles(where: str, names: Sequence[str], choice: Choice, header: bool = True) -> Roles:
     """Say what every column is, by what the user has named and by usual names."""
     no_label = choice.label is None or (choice.or_file and choice.label not in names)
-    try:
-        name = None if choice.name is None else named_column(names, choice.name)
-        label = None if no_label else named_column(names, str(choice.label))
-        chosen = [named_column(names, wanted) for wanted in choice.columns or ()]
-    except InputError as error:
-        raise InputError(f"{where}: {error}.") from None
+    name = None if choice.name is None else named_column(names, choice.name, where)
+    label = None if no_label else named_column(names, str(choice.label), where)
+    chosen = [named_column(names, wanted, where) for wanted in choice.columns or ()]
     if label is not None and (label in chosen or label == name):
         raise InputError(
             f"{where}: column {quoted(names[label])} holds the labels, so it is neither a feature "
@@ -170,7 +167,7 @@ class PointTable:
         X = np.empty((len(self.values[features[0]]), len(features)))
         for j, k in enumerate(features):
             X[:, j] = self._numbers(k)
-        check_values(X, columns, str(self.where), self.row)
+        check_values(X, columns, self.where, self.layout)
         names = self._names(roles.name, len(X))
         labels = None if roles.label is None else self._labels(roles.label, names, roles.reviewed)
         return NamedPoints(X, names, columns, self.header, labels, tuple(notes))
@@ -181,11 +178,11 @@ class PointTable:
         index = [k for k in columns if self.kinds[k] != "text" and self._is_index(k)]
         out = {*text, *index}
         if len(out) == len(columns):
-            held = [f"{quoted(self.names[k])} holds {_value_type(self.values[k])}" for k in text]
-            held += [f"{quoted(self.names[k])} numbers the rows" for k in index]
+            reasons = [f"{quoted(self.names[k])} holds {_value_type(self.values[k])}" for k in text]
+            reasons += [f"{quoted(self.names[k])} numbers the rows" for k in index]
             raise InputError(
                 f"{self.where}: there is no column with numbers to compare points by; column "
-                f"{short(', '.join(held))}. Add some."
+                f"{short(', '.join(reasons))}. Add some."
             )
         notes = self._text_note(text) + [self._index_note(k) for k in index]
         return [k for k in columns if k not in out], notes
@@ -208,7 +205,7 @@ class PointTable:
 
     def _truths(self, k: int, fields: list[str | None]) -> NDArray[np.float64]:
         """Return 1 for true and 0 for false."""
-        found = np.empty(len(fields))
+        numbers = np.empty(len(fields))
         for i, field in enumerate(fields):
             word = (field or "").strip().lower()
             if word not in _BOOLEAN and word not in MISSING:
@@ -217,8 +214,8 @@ class PointTable:
                     "true nor false, as the values before it are. Correct it, or leave the column "
                     "out (--columns)."
                 )
-            found[i] = _BOOLEAN.get(word, np.nan)
-        return found
+            numbers[i] = _BOOLEAN.get(word, np.nan)
+        return numbers
 
     def _is_index(self, k: int) -> bool:
         """Whether an unnamed column numbers the rows, perhaps those of a larger table."""
@@ -239,22 +236,22 @@ class PointTable:
     def _text_note(self, text: list[int]) -> list[str]:
         if not text:
             return []
-        held = []
+        texts = []
         for k in text:
             column = self.values[k]
             try:
                 many = len(column.unique())
             except NotImplementedError:  # lists and the like
-                held.append(f"{quoted(self.names[k], 60)} (of {column.type})")
+                texts.append(f"{quoted(self.names[k], 60)} (of {column.type})")
                 continue
             about = f"{many} distinct value{'s' * (many != 1)}"
             if many == len(column) > 1:
                 about += "; as names of the points: --id"
-            held.append(f"{quoted(self.names[k], 60)} ({about})")
+            texts.append(f"{quoted(self.names[k], 60)} ({about})")
         one = len(text) == 1
         return [
             f"{len(text)} column{'s' * (not one)} of text {'is' if one else 'are'} left out: "
-            f"{short(', '.join(held), 600)}"
+            f"{short(', '.join(texts), 600)}"
         ]
 
     def _names(self, k: int | None, rows: int) -> NDArray[Any]:
@@ -278,8 +275,8 @@ class PointTable:
 def check_values(
     X: NDArray[np.float64],
     names: Sequence[str],
-    where: str,
-    row: Callable[[int], str] | None = None,
+    where: str | Path,
+    layout: Layout | None = None,
 ) -> None:
     """Refuse values that are missing or not finite, with their place; and no values at all."""
     if not X.size:
@@ -291,9 +288,9 @@ def check_values(
         i, j = bad[0]
         what = "missing" if np.isnan(X[i, j]) else "infinite"
         raise InputError(
-            f"{row(int(i)) if row else f'{where}, row {i + 1}'}, column {quoted(names[j])}: the "
-            f"value is {what} ({len(bad)} such in all). Fill in the values, or leave out such rows "
-            "or columns (--columns)."
+            f"{where}, {place_of(layout, int(i))}, column {quoted(names[j])}: the value is {what} "
+            f"({len(bad)} such in all). Fill in the values, or leave out such rows or columns "
+            "(--columns)."
         )
 
 

@@ -17,7 +17,7 @@ from robustgc.io.column_names import numbered
 from robustgc.io.decimals import is_number
 from robustgc.io.dialect import Dialect
 from robustgc.io.headers import counts_columns
-from robustgc.io.layouts import Layout, layout
+from robustgc.io.layouts import Layout, find_layout
 from robustgc.io.opening import InputError, kind, notes_of
 from robustgc.io.point_columns import (
     NAME,
@@ -81,20 +81,20 @@ def read_points(
 def _text(path: Path, choice: Choice, dialect: Dialect | None) -> NamedPoints:
     import pyarrow as pa
 
-    look = _layout(path, choice, dialect)
-    parts = roles(str(path), look.columns, choice, look.names is not None)
-    kinds = {k: kind_of(r[k] for r in look.sample if len(r) > k) for k in parts.features}
+    layout = _layout(path, choice, dialect)
+    parts = roles(str(path), layout.columns, choice, layout.names is not None)
+    kinds = {k: kind_of(r[k] for r in layout.sample if len(r) > k) for k in parts.features}
     # Text among columns that were named is refused by the reader, with its line.
     others = (parts.name, parts.label, parts.reviewed)
     types = {k: pa.string() for k in others if k is not None}
     for k, what in kinds.items():
         number = what == "number" or (what == "text" and parts.exact)
         types[k] = pa.float64() if number else pa.string()
-    chunks = tables.read(look, types, _encoded)
+    chunks = tables.read(layout, types, _encoded)
     values = {k: _joined(c, types[k]) for k, c in zip(types, chunks, strict=True)}
-    table = PointTable(path, look.columns, values, kinds, look.names is not None, look)
+    table = PointTable(path, layout.columns, values, kinds, layout.names is not None, layout)
     points = table.points(parts)
-    return replace(points, notes=(*notes_of(path), *look.notes, *points.notes))
+    return replace(points, notes=(*notes_of(path), *layout.notes, *points.notes))
 
 
 def _layout(path: Path, choice: Choice, dialect: Dialect | None) -> Layout:
@@ -102,19 +102,19 @@ def _layout(path: Path, choice: Choice, dialect: Dialect | None) -> Layout:
     model = [word.lower() for word in choice.model or ()]
     own = [*model, (choice.label or "").lower()]
     words = (*NAME[:3], *(word for word in own if word and not is_number(word)))
-    look = layout(path, words, True if choice.by_user else None, dialect)
-    if look.names is not None or len(look.sample) < 2 or (dialect or Dialect()).header is False:
-        return look
-    first = [field.strip().lower() for field in look.sample[0][: look.width]]
+    layout = find_layout(path, words, True if choice.by_user else None, dialect)
+    if layout.names is not None or len(layout.sample) < 2 or (dialect or Dialect()).header is False:
+        return layout
+    first = [field.strip().lower() for field in layout.sample[0][: layout.width]]
     if counts_columns(first):
         reason = "counts the columns"
     elif model and set(model) <= set(first):
         reason = "has the names of the model's columns"
     else:
-        return look
-    look = layout(path, words, True, dialect)
-    note = f"line {look.skipped} is read as a header, as it {reason} (--no-header reads it as a "
-    return replace(look, notes=(*look.notes, f"{note}point)"))
+        return layout
+    layout = find_layout(path, words, True, dialect)
+    note = f"line {layout.skipped} is read as a header, as it {reason} (--no-header reads it as a "
+    return replace(layout, notes=(*layout.notes, f"{note}point)"))
 
 
 def _encoded(chunk: Any) -> Any:
@@ -161,8 +161,8 @@ def _numpy(path: Path, choice: Choice) -> NamedPoints:
         ) from error
     X = arrays.get("X", next(iter(arrays.values())) if len(arrays) == 1 else None)
     if X is None:
-        held = short(", ".join(arrays)) or "no arrays"
-        raise InputError(f"{path} has {held}; call the points X.")
+        content = short(", ".join(arrays)) or "no arrays"
+        raise InputError(f"{path} has {content}, and none called X. Call the points X.")
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise InputError(
             f"{path} has an array of shape {X.shape} and type {X.dtype}; points are numbers, with "
@@ -195,7 +195,7 @@ def named_points(
         raise InputError("An array has no named columns; pass a frame, or leave out their names.")
     X = np.asarray(points, dtype=np.float64)
     if X.ndim != 2:
-        raise InputError(f"The points have shape {X.shape}; give a row each.")
+        raise InputError(f"The points have shape {X.shape}; give one row for each point.")
     names = numbered(X.shape[1])
     check_values(X, names, "The points")
     return NamedPoints(X, np.arange(len(X)), names, header=False)

@@ -145,7 +145,9 @@ def single_member(path: Path, content: bytes | None = None) -> InnerFile:
     if member.compress_size > size:
         raise InputError(f"{path} is damaged: it claims more bytes than it has. Write it again.")
     if not member.file_size:
-        raise InputError(f"{path}: {quoted(member.filename)} in it is empty. Write it again.")
+        raise InputError(
+            f"{path}: {quoted(member.filename)} in it is empty. Write the archive again."
+        )
     limits.check_unpacked(path, size, member.file_size)
 
     @contextmanager

@@ -29,7 +29,7 @@ def _same(chunk: Any) -> Any:
     return chunk
 
 
-def read(look: Layout, types: dict[int, Any], keep: Callable[[Any], Any] = _same) -> Any:
+def read(layout: Layout, types: dict[int, Any], keep: Callable[[Any], Any] = _same) -> Any:
     """Read some columns of a text table, by number, as Arrow types: chunks of each.
 
     `keep` says what is kept of every chunk. A row that does not fit is refused, with its line.
@@ -37,36 +37,36 @@ def read(look: Layout, types: dict[int, Any], keep: Callable[[Any], Any] = _same
     import pyarrow as pa
     import pyarrow.csv as pc
 
-    columns = [f"f{k}" for k in range(look.width + look.blank)]
+    columns = [f"f{k}" for k in range(layout.width + layout.blank)]
     text = {k: pa.string() for k in range(len(columns)) if k not in types}  # to find open quotes
-    reading = pc.ReadOptions(column_names=columns, skip_rows=look.skipped, block_size=BLOCK)
+    reading = pc.ReadOptions(column_names=columns, skip_rows=layout.skipped, block_size=BLOCK)
     converting = pc.ConvertOptions(
         column_types={columns[k]: kind for k, kind in (types | text).items()},
         include_columns=[columns[k] for k in (types | text)],
         strings_can_be_null=False,
-        null_values=list(look.nulls),
-        decimal_point=look.decimal,
+        null_values=list(layout.nulls),
+        decimal_point=layout.decimal,
     )
     chunks: list[list[Any]] = [[] for _ in types]
-    if not look.sample:  # a header without rows
+    if not layout.sample:  # a header without rows
         return chunks
     try:
         with (
-            look.opened() as stream,
+            layout.opened() as stream,
             closing(
-                batches(stream, reading, pc.ParseOptions(delimiter=look.delimiter), converting)
+                batches(stream, reading, pc.ParseOptions(delimiter=layout.delimiter), converting)
             ) as parts,
         ):
             for batch in parts:
                 columns_read = [_one_line(column) for column in batch.columns]
-                if look.blank and any(map(_filled, columns_read[-look.blank :])):
+                if layout.blank and any(map(_filled, columns_read[-layout.blank :])):
                     raise pa.ArrowInvalid("text after the last column")
                 for part, column in zip(chunks, columns_read, strict=False):
                     part.append(keep(column))
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         if pa.int64() in types.values():  # numbers were a guess: text is tried next
-            raise InputError(f"{look.path}: {short(error)}") from error
-        raise explain(look, types, error) from error
+            raise InputError(f"{layout.path}: {short(error)}") from error
+        raise explain(layout, types, error) from error
     pa.default_memory_pool().release_unused()
     return chunks
 
@@ -89,17 +89,17 @@ def _filled(column: Any) -> bool:
     return bool(pc.any(pc.not_equal(column, "")).as_py())
 
 
-def read_text(look: Layout, places: Sequence[int]) -> list[Any]:
+def read_text(layout: Layout, places: Sequence[int]) -> list[Any]:
     """Read some columns of a text table as text: a chunked Arrow array of each."""
     import pyarrow as pa
 
-    chunks = read(look, dict.fromkeys(places, pa.string()))
+    chunks = read(layout, dict.fromkeys(places, pa.string()))
     return [pa.chunked_array(part, type=pa.string()) for part in chunks]
 
 
-def canonical(look: Layout) -> bool:
+def canonical(layout: Layout) -> bool:
     """Whether no number is written as 007, -0 or 0x7: read as a number, it would lose its name."""
-    with opened(look.path, encoding=look.encoding) as stream:
+    with opened(layout.path, encoding=layout.encoding) as stream:
         end = b"  \n"
         while block := stream.read(BLOCK):
             text = np.frombuffer(end + block, dtype=np.uint8)
@@ -115,44 +115,44 @@ def canonical(look: Layout) -> bool:
     return True
 
 
-def explain(look: Layout, types: dict[int, Any], error: Exception) -> InputError:
+def explain(layout: Layout, types: dict[int, Any], error: Exception) -> InputError:
     """Return an error that names the first line which is wrong; else one with the reader's own.
 
     `types` are the Arrow types of the columns, by number.
     """
-    first = look.names is None
-    for number, raw in _lines(look):
+    first = layout.names is None
+    for number, raw in _lines(layout):
         if len(raw) > LONGEST:
-            return InputError(f"{look.path}, line {number}: {LONG}")
+            return InputError(f"{layout.path}, line {number}: {LONG}")
         try:
             line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as bad:
-            return undecodable(look.path, number, raw[bad.start], "utf-8")
-        if number <= look.skipped or not line:
+            return undecodable(layout.path, number, raw[bad.start], "utf-8")
+        if number <= layout.skipped or not line:
             continue
-        if reason := _wrong(line, look, types, first):
-            return InputError(f"{look.path}, line {number}: {reason}")
+        if reason := _wrong(line, layout, types, first):
+            return InputError(f"{layout.path}, line {number}: {reason}")
         first = False
-    return InputError(f"{look.path} cannot be read: {short(error)}. Check how it was written.")
+    return InputError(f"{layout.path} cannot be read: {short(error)}. Check how it was written.")
 
 
-def place_of(look: Layout | None, row: int) -> str:
+def place_of(layout: Layout | None, row: int) -> str:
     """Name a row, counted from 0, for messages: that of a text table by its line.
 
     None is a table that is no text. Empty lines are no rows.
     """
-    if look is None:
+    if layout is None:
         return f"row {row + 1}"
-    rows = (number for number, raw in _lines(look) if number > look.skipped and raw)
+    rows = (number for number, raw in _lines(layout) if number > layout.skipped and raw)
     return f"line {next(islice(rows, row, None), 0)}"
 
 
-def _lines(look: Layout) -> Iterator[tuple[int, bytes]]:
+def _lines(layout: Layout) -> Iterator[tuple[int, bytes]]:
     """Yield the numbers of lines, and the lines without their ends.
 
     What is too long to be one comes cut, and is the last.
     """
-    with look.opened() as stream, io.BufferedReader(stream, 2**20) as file:
+    with layout.opened() as stream, io.BufferedReader(stream, 2**20) as file:
         for number in count(1):
             if not (line := file.readline(LONGEST + 1)):
                 return
@@ -161,40 +161,45 @@ def _lines(look: Layout) -> Iterator[tuple[int, bytes]]:
                 return
 
 
-def _wrong(line: str, look: Layout, types: dict[int, Any], first: bool) -> str:
+def _wrong(line: str, layout: Layout, types: dict[int, Any], first: bool) -> str:
     """Say what is wrong with a line; `first`: it is the first one, and may be a header."""
     if "\r" in line:
         return RETURN
-    if reason := why_no_row(line, look.delimiter):
+    if reason := why_no_row(line, layout.delimiter):
         return reason
     try:
-        fields = next(csv.reader([line], delimiter=look.delimiter, strict=True))
+        fields = next(csv.reader([line], delimiter=layout.delimiter, strict=True))
     except csv.Error:
         return (
-            f"a double quote opens and does not close, or text stands beside it: {quoted(line)}. "
+            f"a double quote opens and does not close, or text stands next to it: {quoted(line)}. "
             "Close it; a quote that belongs to the text is written twice, in a field in quotes. "
             "Fields over several lines are not read: replace the line break."
         )
-    if reason := _extra(fields, look):
+    if reason := _extra(fields, layout):
         return reason
     for place, kind in types.items():
         text = fields[place].strip()
-        if str(kind) == "double" and text not in look.nulls and not is_number(text, look.decimal):
-            return _no_number(text, place, look, first)
+        if (
+            str(kind) == "double"
+            and text not in layout.nulls
+            and not is_number(text, layout.decimal)
+        ):
+            return _no_number(text, place, layout, first)
     return ""
 
 
-def _extra(fields: list[str], look: Layout) -> str:
+def _extra(fields: list[str], layout: Layout) -> str:
     """Say why the number of fields is wrong; nothing: it is right."""
-    if len(fields) != look.width + look.blank:
-        few = "few" if len(fields) < look.width + look.blank else "many"
+    width = layout.width + layout.blank
+    if len(fields) != width:
+        few = "few" if len(fields) < width else "many"
         return (
-            f"{len(fields)} field{'s' * (len(fields) != 1)} where {look.width + look.blank} are "
-            f"expected, too {few}: {quoted(' | '.join(fields))}. Correct the line; text that holds "
-            f"the delimiter ({quoted(look.delimiter)}; --delimiter names another) must stand in "
+            f"{len(fields)} field{'s' * (len(fields) != 1)} where {width} are expected, too {few}: "
+            f"{quoted(' | '.join(fields))}. Correct the line; text that holds "
+            f"the delimiter ({quoted(layout.delimiter)}; --delimiter names another) must stand in "
             "double quotes."
         )
-    extra = next((field for field in fields[look.width :] if field.strip()), "")
+    extra = next((field for field in fields[layout.width :] if field.strip()), "")
     if extra:
         return (
             f"{quoted(extra)} after the last column: that field is empty in the first lines. "
@@ -203,8 +208,8 @@ def _extra(fields: list[str], look: Layout) -> str:
     return ""
 
 
-def _no_number(text: str, place: int, look: Layout, first: bool) -> str:
-    column = f"column {place + 1}" + (f" ({quoted(look.names[place])})" if look.names else "")
+def _no_number(text: str, place: int, layout: Layout, first: bool) -> str:
+    column = f"column {place + 1}" + (f" ({quoted(layout.names[place])})" if layout.names else "")
     if text.lower() in MISSING:
         return (
             f"the value in {column} is missing ({quoted(text)}). Fill it in, or leave the line out."
@@ -213,7 +218,7 @@ def _no_number(text: str, place: int, look: Layout, first: bool) -> str:
     if first:
         cure = "If this line is a header, use --header (header=True in Python); else correct it"
     for mark, other in ((",", "."), (".", ",")):
-        if look.decimal == other and is_number(text, mark):
+        if layout.decimal == other and is_number(text, mark):
             cure = (
                 f"Numbers are read with a decimal {_MARKS[other]}: write all of them so, or use "
                 f"--decimal {mark} (decimal={mark!r} in Python) if they have a {_MARKS[mark]}"
