@@ -14,11 +14,11 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from joined_names import split_names
 from robustgc.api import classify
 from robustgc.cli.app import app
 from robustgc.io.dialect import Dialect
 from robustgc.io.errors import InputError
-from robustgc.io.frames import split_names
 from robustgc.io.graph_files import read_graph
 from robustgc.io.label_files import read_labels
 from robustgc.io.label_nodes import node_labels

@@ -1,6 +1,5 @@
 """An issues table in which a person has decided about labels -> what becomes of each label."""
 
-import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -185,11 +184,10 @@ def _named(issue: Issue, word: str, before: str, classes: Sequence[str], new_cla
         name = same_as(name, classes)
     if name in classes:
         return name
-    typo = difflib.get_close_matches(word, WORDS, n=1) if plain else []
-    if typo:
+    if plain and (typo := near(word, WORDS)):
         raise InputError(
-            f"{issue.where}: the decision {quoted(issue.decision, 60)} is unknown (is it "
-            f"{typo[0]!r}?). Correct it; a class of that name is written {CLASS}NAME."
+            f"{issue.where}: the decision {quoted(issue.decision, 60)} is unknown{typo}. Correct "
+            f"it; a class of that name is written {CLASS}NAME."
         )
     if new_class and name:
         return name

@@ -13,32 +13,20 @@ from robustgc.io.errors import InputError
 
 MARKS = ("\t", ";", "|", ",", " ")  # the rarer within names stand first
 _SPELLINGS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
-_ROWS = 200  # lines from which the delimiter is told
-_NEARLY = 0.9  # of the best share: a few rows may be wrong, which is told later
+_ROWS = 200  # lines that show the delimiter
+_NEARLY = 0.9  # of the best share: a few rows may be wrong: the reader says which
 _PLAIN_COMMA = re.compile(r"(?<!\d),(?! )|,(?![\d ])")  # neither decimal nor before a space
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the text tables of a run are written; what is None is found out for every file.
+    """How the text tables of a run are written; what is None is found out for every file."""
 
-    Attributes
-    ----------
-    delimiter : str or None
-        What stands between fields: one character, or tab, space, comma, semicolon, pipe.
-    decimal : {None, ".", ","}
-        What stands before the decimals of a number.
-    encoding : str or None
-        As Python names it: utf-8, utf-16, cp1252, ...
-    header : bool or None
-        Whether the first row of the edges, or points, names the columns. Not for labels.
-    """
-
-    delimiter: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
-    header: bool | None = None
+    delimiter: str | None = None  # between fields: one character, or a word of `_SPELLINGS`
+    decimal: str | None = None  # . or , before the decimals of a number
+    encoding: str | None = None  # as Python names it: utf-8, utf-16, cp1252, ...
+    header: bool | None = None  # whether the first row of edges, or points, names the columns
 
     def __post_init__(self) -> None:
         if self.delimiter is not None:
@@ -91,7 +79,7 @@ def _checked_encoding(name: str) -> str:
 
 
 def encoding_of(head: bytes) -> str:
-    """Tell the encoding from the first bytes of a file; UTF-8 where they do not say another."""
+    """Return the encoding that the first bytes of a file show; UTF-8 where they show no other."""
     if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         return "utf-32"
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -167,24 +155,12 @@ def delimiter_note(mark: str, others: list[str]) -> tuple[str, ...]:
 
 
 class _Regular(NamedTuple):
-    """How a delimiter cuts rows.
+    """How a delimiter cuts rows."""
 
-    Attributes
-    ----------
-    share : float
-        Of the rows with the usual number of fields.
-    width : int
-        That number.
-    first : bool
-        Whether the first row has it too.
-    cuts : int
-        Rows with a double quote that is left open in a field, as its text is cut.
-    """
-
-    share: float
-    width: int
-    first: bool = False
-    cuts: int = 0
+    share: float  # of the rows with the usual number of fields
+    width: int  # that number
+    first: bool = False  # whether the first row has it too
+    cuts: int = 0  # rows with a double quote that is left open in a field, as its text is cut
 
 
 def _regular(rows: list[str], mark: str) -> _Regular:
@@ -195,7 +171,7 @@ def _regular(rows: list[str], mark: str) -> _Regular:
         rows = [re.sub(r"[ \t]+", " ", row) for row in rows]
     try:
         cut = list(csv.reader(rows, delimiter=mark))
-    except csv.Error:  # a field that is too long, or a NUL: told later, with its line
+    except csv.Error:  # a field that is too long, or a NUL: refused later, with its line
         cut = [row.split(mark) for row in rows]
     counts = Counter(map(len, cut))
     width, number = max(counts.items(), key=lambda item: (item[1], item[0]))

@@ -1,13 +1,9 @@
 """Columns as a table of the user's own frame library, and several names in one cell."""
 
-import csv
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-
-from robustgc.graph.quoting import quoted
-from robustgc.io.errors import InputError
 
 LISTS = ("evidence",)  # columns with several names in a row
 _SPECIAL = frozenset(';"\r\n')
@@ -122,25 +118,6 @@ def join_names(names: Iterable[object]) -> str:
     'New York;"a;b";7'
     """
     return ";".join(map(_cell, names))
-
-
-def split_names(text: str) -> list[str]:
-    """Return the names that `join_names` has joined, as text.
-
-    Examples
-    --------
-    >>> split_names('New York;"a;b";7')
-    ['New York', 'a;b', '7']
-    """
-    if not text:
-        return []
-    try:
-        return next(csv.reader([text], delimiter=";", strict=True))
-    except csv.Error as error:
-        raise InputError(
-            f"{quoted(text)} is no list of names between semicolons ({error}). A name that holds a "
-            "semicolon or a double quote stands in double quotes, and the quote is written twice."
-        ) from None
 
 
 def _cell(name: object) -> str:

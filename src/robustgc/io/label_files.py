@@ -214,21 +214,17 @@ def table_of(
     names columns of a table: `node` and `label`.
     """
     files, columns = files or {}, columns or {}
-    if isinstance(labels, Path) or (
-        isinstance(labels, str) and names_file(labels, graph.attributes)
-    ):
-        table = read_labels(Path(labels), **files, **columns)
-    elif isinstance(labels, str):
-        table = of_attribute(labels, graph, "the graph")
-    elif isinstance(labels, LabelTable):
-        table = labels
-    elif isinstance(labels, Sequence | np.ndarray):
-        if len(labels) != len(graph.names):
-            raise InputError(
-                f"{len(labels)} labels for {len(graph.names)} nodes; give one each, None where "
-                "there is none, or a mapping from node to label."
-            )
+    if isinstance(labels, LabelTable):
         return labels
-    else:
-        table = label_table(labels, **columns)
-    return table
+    if isinstance(labels, str) and not names_file(labels, graph.attributes):
+        return of_attribute(labels, graph, "the graph")
+    if isinstance(labels, str | Path):
+        return read_labels(Path(labels), **files, **columns)
+    if not isinstance(labels, Sequence | np.ndarray):
+        return label_table(labels, **columns)
+    if len(labels) != len(graph.names):
+        raise InputError(
+            f"{len(labels)} labels for {len(graph.names)} nodes; give one each, None where there "
+            "is none, or a mapping from node to label."
+        )
+    return labels

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -142,34 +143,28 @@ def opened(path: Path, *, spaced: bool = False, encoding: str = "utf-8") -> Iter
     Where fields stand `spaced`, between any number of spaces, they come with one, and comments as
     empty lines.
     """
+    import pyarrow as pa
+
     check_file(path)
     if isinstance(path, InnerFile):
-        squeezed, unpacked = path.packing, path.stream()
+        packing, stored = path.packing, path.stream
     else:
-        squeezed = SQUEEZED.get(path.suffix.lower(), "")
-        unpacked = _stored(path, squeezed)
+        packing, stored = SQUEEZED.get(path.suffix.lower(), ""), partial(pa.OSFile, str(path))
     try:
-        with unpacked as stream:
+        with stored() as content:
+            stream = content
+            if packing in SQUEEZED.values():
+                unpacked = pa.CompressedInputStream(content, packing)
+                stream = Metered(unpacked, path, packed_size(path))
             text = stream if encoding == "utf-8" else _Recoded(stream, path, encoding)
             yield _Spaced(text) if spaced else text
     except OSError as error:
-        if not squeezed:
+        if not packing:
             raise InputError(f"{path} cannot be read: {short(error)}.") from error
         raise InputError(
             f"{path} is not what its ending says, or is cut short: it cannot be unpacked as "
-            f"{squeezed} ({short(error)}). Write it again, or rename it."
+            f"{packing} ({short(error)}). Write it again, or rename it."
         ) from error
-
-
-@contextmanager
-def _stored(path: Path, squeezed: str) -> Iterator[Any]:
-    import pyarrow as pa
-
-    with pa.OSFile(str(path)) as file:
-        if squeezed:
-            yield Metered(pa.CompressedInputStream(file, squeezed), path, packed_size(path))
-        else:
-            yield file
 
 
 def whole(path: Path, *, factor: float = 1.0, what: str = "content") -> io.BytesIO:

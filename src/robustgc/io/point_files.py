@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robustgc.affinity.features import column_names
 from robustgc.graph.quoting import short
@@ -98,7 +99,7 @@ def _text(path: Path, choice: Choice, dialect: Dialect | None) -> NamedPoints:
 
 
 def _layout(path: Path, choice: Choice, dialect: Dialect | None) -> Layout:
-    """Look at the beginning of a file; a header of numbers is told by what they are, and said."""
+    """Return how a file is written; a header of numbers is known by what they are, and noted."""
     model = [word.lower() for word in choice.model or ()]
     own = [*model, (choice.label or "").lower()]
     words = (*NAME[:3], *(word for word in own if word and not is_number(word)))
@@ -168,17 +169,22 @@ def _numpy(path: Path, choice: Choice) -> NamedPoints:
             f"{path} has an array of shape {X.shape} and type {X.dtype}; points are numbers, with "
             "a row each. Save an array of shape (points, columns)."
         )
-    X = X.astype(np.float64)
-    labels = numbered(X.shape[1])
-    check_values(X, labels, str(path))
-    names = arrays.get("names", np.arange(len(X)))
-    if names.shape != (len(X),):
+    names = arrays.get("names")
+    if names is not None and names.shape != (len(X),):
         raise InputError(
             f"{path} has names of shape {names.shape} for {len(X)} points; give one each."
         )
-    check_names(names, lambda k: f"{path}, row {k + 1}")
+    return _of_array(X.astype(np.float64), names, str(path))
+
+
+def _of_array(X: NDArray[np.float64], names: NDArray[Any] | None, where: str) -> NamedPoints:
+    columns = numbered(X.shape[1])
+    check_values(X, columns, where)
+    if names is None:
+        return NamedPoints(X, np.arange(len(X)), columns, header=False)
+    check_names(names, lambda k: f"{where}, row {k + 1}")
     names = names if names.dtype.kind in "iu" else names.astype(object)
-    return NamedPoints(X, names, labels, header=False)
+    return NamedPoints(X, names, columns, header=False)
 
 
 def named_points(
@@ -196,9 +202,7 @@ def named_points(
     X = np.asarray(points, dtype=np.float64)
     if X.ndim != 2:
         raise InputError(f"The points have shape {X.shape}; give one row for each point.")
-    names = numbered(X.shape[1])
-    check_values(X, names, "The points")
-    return NamedPoints(X, np.arange(len(X)), names, header=False)
+    return _of_array(X, None, "The points")
 
 
 def _of_frame(frame: Any, home: str, choice: Choice) -> NamedPoints:

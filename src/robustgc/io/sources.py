@@ -92,21 +92,11 @@ def _standard_input() -> Path:
         if "xl/workbook.xml" in names_in(where, content):
             return InnerFile.of_bytes(STANDARD_INPUT, ".xlsx", content)
         return single_member(where, content)
-    way = next((way for magic, way in _SQUEEZED.items() if head.startswith(magic)), None)
-    if way is None:
-        return InnerFile.of_bytes(STANDARD_INPUT, _ending(head), content)
-
-    @contextmanager
-    def stream() -> Iterator[Any]:
-        import pyarrow as pa
-
-        with pa.CompressedInputStream(pa.BufferReader(content), way) as unpacked:
-            yield limits.Metered(unpacked, Path(STANDARD_INPUT), len(content))
-
-    packed = InnerFile.of(STANDARD_INPUT, ".csv", len(content), stream, packing=way)
-    with opened(packed) as unpacked:
-        packed.ending = _ending(unpacked.read(8))
-    return packed
+    piped = InnerFile.of_bytes(STANDARD_INPUT, ".csv", content)
+    piped.packing = next((way for magic, way in _SQUEEZED.items() if head.startswith(magic)), "")
+    with opened(piped) as stream:
+        piped.ending = _ending(stream.read(8))
+    return piped
 
 
 def _piped() -> bytes:
