@@ -98,16 +98,14 @@ def corrections(
         What `robustgc audit -o` wrote, with a column `decision`.
     labels : Path
         The labels that were audited.
-    node, label : str or None
-        Columns of `labels`; None: found by their names.
+    node, label, label_sheet, dialect
+        How `labels` is read, as in `read_labels`.
     new_class : bool
         Whether a decision may name a class that no label has.
     unlabelled : iterable of str, str or None
         Labels that mean none, as in the audit; see `robustgc.transduction.missing.find_missing`.
-    sheet, label_sheet : str or None
-        Which sheet of `issues`, and of `labels`, where they are spreadsheets; None: the first.
-    dialect : Dialect or None
-        How the text of `labels` is written, as far as the user says it.
+    sheet : str or None
+        Which sheet of `issues`; None: the first.
     """
     rows, issue_notes = read_issues(issues, sheet)
     labels = source(labels, label_sheet)

@@ -52,12 +52,7 @@ def node_labels(
     place = positions(table.nodes, graph.names)
     check_header(table, lambda name: bool(positions([name], graph.names)[0] >= 0))
     rows, notes = labelled_rows(
-        table,
-        place,
-        ignore_unknown=ignore_unknown,
-        unlabelled=unlabelled,
-        explain=lambda labelled: _why_unknown(table, place, labelled, graph),
-        names=graph.names,
+        table, place, ignore_unknown=ignore_unknown, unlabelled=unlabelled, graph=graph
     )
     notes += tuple(_other_nodes_notes(table, graph.names))
     y = np.full(len(graph.names), None, dtype=object)
@@ -92,8 +87,7 @@ def labelled_rows(
     *,
     ignore_unknown: bool = False,
     unlabelled: Any = None,
-    explain: Callable[[NDArray[np.bool_]], str] | None = None,
-    names: NDArray[Any] | None = None,
+    graph: NamedGraph | None = None,
 ) -> tuple[dict[int, int], tuple[str, ...]]:
     """Return the row of every labelled node, and what the user should know.
 
@@ -105,10 +99,8 @@ def labelled_rows(
     ignore_unknown : bool
     unlabelled : iterable of str, str or None
         As in `robustgc.transduction.missing.find_missing`.
-    explain : callable or None
-        From the rows with a label to why some are not in the graph, and the cure; "" if unknown.
-    names : ndarray or None
-        Of the nodes of the graph, to find one that may be meant.
+    graph : NamedGraph or None
+        Tells why labelled nodes are not in it; None: it is spread over ranks.
     """
     # A header is no label: a word above numbers would make a class of -1.
     above = int(_header_above(table, place))
@@ -116,7 +108,7 @@ def labelled_rows(
     labelled = np.concatenate([np.zeros(above, dtype=bool), ~missing.mask])
     notes = [*table.notes, *(() if table.columns is None else table.columns.notes)]
     notes += marker_notes(missing)
-    notes += _check_known(table, place, labelled, ignore_unknown, explain, names)
+    notes += _check_known(table, place, labelled, ignore_unknown, graph)
     notes += [_header_note(table)] if above else []
     _check_kinds(table, labelled)
     rows: dict[int, int] = {}
@@ -144,12 +136,12 @@ def _why_unknown(
 
     rows, columns = pa.array(labelled), table.columns
     if columns is None:
-        others = {"": as_text(list(table.labels)).filter(rows)}
-        reason = cause(as_text(table.nodes).filter(rows), others, None, "", graph)
+        node, label, others = None, "", {"": as_text(list(table.labels))}
     else:
-        others = {name: values.filter(rows) for name, values in columns.others().items()}
         node, label = columns.names[columns.node], columns.names[columns.label]
-        reason = cause(as_text(table.nodes).filter(rows), others, node, label, graph)
+        others = columns.others()
+    others = {name: values.filter(rows) for name, values in others.items()}
+    reason = cause(as_text(table.nodes).filter(rows), others, node, label, graph)
     if reason or (place[labelled] >= 0).any():
         return reason
     flag = "" if columns is None else ", or name another column with --node-column"
@@ -208,19 +200,20 @@ def _check_known(
     place: NDArray[np.int64],
     labelled: NDArray[np.bool_],
     ignore_unknown: bool,
-    explain: Callable[[NDArray[np.bool_]], str] | None,
-    names: NDArray[Any] | None = None,
+    graph: NamedGraph | None,
 ) -> list[str]:
     """Refuse labels of nodes that the graph does not have, with the cause; return notes."""
     lost, many = np.flatnonzero((place < 0) & labelled), int(labelled.sum())
     if not lost.size:
         return []
     some = short(", ".join(short(_cell(table.nodes, int(k))) for k in lost[:FEW]))
-    if names is not None and names.dtype.kind not in "iu" and lost.size == 1:
-        some += near(_cell(table.nodes, int(lost[0])), names)
+    if graph is not None and graph.names.dtype.kind not in "iu" and lost.size == 1:
+        some += near(_cell(table.nodes, int(lost[0])), graph.names)
     text = f"{lost.size} of {many} labelled nodes are not in the graph"
     # Where most nodes are known, the others may well be of a larger table: nothing is explained.
-    reason = explain(labelled) if explain and not (ignore_unknown and 2 * lost.size < many) else ""
+    reason = ""
+    if graph is not None and not (ignore_unknown and 2 * lost.size < many):
+        reason = _why_unknown(table, place, labelled, graph)
     if not ignore_unknown or lost.size == many:
         cure = "Check the names (compared as text)"
         if lost.size < many:
