@@ -26,7 +26,7 @@ from robustgc.io.label_matching import cause, examples
 from robustgc.io.named import NamedGraph, as_text, near, positions
 from robustgc.transduction.missing import find_missing
 
-_SOME = 1000  # rows from which it is told what a column holds
+_SOME = 1000  # rows that show what a column holds
 
 
 def labels_of(
@@ -224,7 +224,7 @@ def _check_known(
 
 
 def _other_nodes_notes(table: LabelTable, names: NDArray[Any]) -> list[str]:
-    """Name another column that names nodes too, told from its first rows."""
+    """Name another column that names nodes too, as its first rows show."""
     columns, layout = table.columns, table.layout
     if columns is None or columns.node_by_user:
         return []

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from robustgc.graph.quoting import quoted
-from robustgc.io.column_names import numbered
+from robustgc.io.column_names import numbered_columns
 from robustgc.io.decimals import decimal_of
 from robustgc.io.dialect import Dialect
 from robustgc.io.headers import First, counts_rows, first_edge, first_row
@@ -40,7 +40,7 @@ class Layout:
     @property
     def columns(self) -> tuple[str, ...]:
         """What the columns are called: ``column 1``, ``column 2``, ... without a header."""
-        return self.names or numbered(self.width)
+        return self.names or numbered_columns(self.width)
 
     def opened(self) -> AbstractContextManager[Any]:
         """Give a stream of the text as UTF-8, its fields between one space where spaces cut."""

@@ -84,7 +84,7 @@ def table_source(
 
 
 def _standard_input() -> Path:
-    """Read all of standard input, and tell by its first bytes what it is; else it is CSV."""
+    """Read all of standard input, which is CSV unless its first bytes show another kind."""
     content = _piped()
     head = content[:8]
     piped = InnerFile.of_bytes(STANDARD_INPUT, ".zip", content)
