@@ -148,7 +148,7 @@ TABLES = {
     "decision misspelt": ({"header": [*HEADER[:4], "decison"]}, r"\(is it 'decison'\?\)"),
     "no issues table": (
         {"header": ["who", *HEADER[1:]]},
-        r"no column 'node'; its columns are 'who'.* robustgc audit",
+        r"no column 'node'; the columns are 'who'.* robustgc audit",
     ),
     "two columns": (
         {"header": [*HEADER[:3], "decision", "decision"]},
@@ -300,7 +300,7 @@ def test_labels_without_a_header_get_one(place):
     assert text == "node,label,reviewed\nann,,false\nbob,blue,false\ncid,red,false\n"
     (place / "labels.csv").write_text("who\tteam\nann\tred\nbob\tblue\ncid\tred\n")
     said = apply(place, code=1).stderr
-    assert "line 1: it cannot be told whether this is a header" in said
+    assert "line 1: this may be a header or a label" in said
     apply(place, "--node-column", "who", "--label-column", "team")
     assert (place / "cleaned.csv").read_text().startswith("who,team,reviewed\nann,,false\n")
 
@@ -368,5 +368,5 @@ def test_summary_for_machines(place):
 
 def test_other_endings_are_refused(place):
     issues(place, ["keep"], name="issues.doc")
-    assert "an issues table is one of" in apply(place, code=1, table="issues.doc").stderr
+    assert "issues tables come as" in apply(place, code=1, table="issues.doc").stderr
     assert "does not exist" in apply(place, code=1, table="issue.csv").stderr

@@ -176,7 +176,7 @@ def _check_label_file(labels: str, others: tuple[str, ...], what: str) -> None:
     """Refuse what may be neither a file nor one of the other columns or attributes."""
     from robustgc.graph.quoting import listed
     from robustgc.io.errors import InputError
-    from robustgc.io.label_inputs import names_file
+    from robustgc.io.label_files import names_file
 
     if others and labels != PIPE and not names_file(labels):
         raise InputError(f"{labels} is neither a file nor a {what} (there are {listed(others)}).")

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from robustgc.graph.folder import read_header
 from robustgc.graph.quoting import quoted, short
 from robustgc.io import limits
-from robustgc.io.inner_files import InnerFile
-from robustgc.io.opening import SQUEEZED, whole
+from robustgc.io.opening import SQUEEZED, InnerFile, whole
 
 _BLOCK = 2**20
 _WAYS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

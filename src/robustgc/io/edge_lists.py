@@ -11,10 +11,11 @@ from robustgc.graph.quoting import quoted
 from robustgc.io import edge_tables, objects
 from robustgc.io.dialect import Dialect, not_used
 from robustgc.io.edge_attributes import attribute_columns
+from robustgc.io.heads import SAMPLE
+from robustgc.io.layouts import INTEGER
 from robustgc.io.named import NamedGraph
 from robustgc.io.network_files import OBJECTS, not_utf8
 from robustgc.io.opening import InputError, opened, whole
-from robustgc.io.tables import INTEGER, SAMPLE
 
 _DATA = re.compile(r"(\S+)\s+(\S+)\s+(\{.*\})\s*")
 

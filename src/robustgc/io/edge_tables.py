@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import adjacency, tables
 from robustgc.io.assembling import DirectedError, assemble, directed
-from robustgc.io.decimals import refuse_cut_numbers
+from robustgc.io.decimals import is_number, refuse_cut_numbers
 from robustgc.io.dialect import Dialect
 from robustgc.io.edge_columns import HEADER, Columns, Wanted
 from robustgc.io.edge_columns import columns as choose
 from robustgc.io.errors import TooLargeError
 from robustgc.io.headers import First, counts_rows, odd_one_out
+from robustgc.io.layouts import Layout, find_layout
 from robustgc.io.name_tables import NameTable
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, NoRowsError, kind
-from robustgc.io.reasons import is_number, line_of
 
 _NUMBERED = re.compile(r"column \d+")  # what columns without a header are called
 _SOME = 1000  # rows that tell what kind a column is
@@ -108,10 +108,10 @@ def _no_edges(matrix: adjacency.Matrix, where: str) -> InputError:
 
 
 def _text_edges(
-    path: Path, look: tables.Layout, wanted: Wanted, dialect: Dialect | None, *, alone: bool
+    path: Path, look: Layout, wanted: Wanted, dialect: Dialect | None, *, alone: bool
 ) -> Edges:
     """Read the edges, once more where all of them say otherwise of the first line."""
-    names = look.names or tuple(f"column {k + 1}" for k in range(look.width))
+    names = look.columns
     if look.width < 2:
         raise InputError(
             f"{path}, line {look.skipped + 1}: one field where two nodes are expected. Put source, "
@@ -126,10 +126,10 @@ def _text_edges(
         chosen = choose(names, wanted, index, look.fields, ordered=ordered)
     except InputError as error:
         raise InputError(f"{path}: {error}.") from None
-    chunks, keep = _chunks(path, look, chosen)
+    chunks, keep = _chunks(look, chosen)
     if not chunks[0]:
         raise NoRowsError(f"{path} has a header and no edges.")
-    place = _Place(path, look.skipped, dialect)
+    place = _Place(path, look)
     found = _edges(chunks, place, keep)
     pair = (names[chosen.source], names[chosen.target])
     if look.names is not None:
@@ -147,28 +147,28 @@ def _text_edges(
     return replace(found, notes=(*look.notes, *said, *chosen.notes))
 
 
-def _layout(path: Path, wanted: Wanted, dialect: Dialect | None, *, alone: bool) -> tables.Layout:
+def _layout(path: Path, wanted: Wanted, dialect: Dialect | None, *, alone: bool) -> Layout:
     """Look at a text table; columns that are named, other than by number, are in its header."""
     named = any(name is not None and not _NUMBERED.fullmatch(name) for name in wanted)
-    return tables.layout(path, HEADER, True if named else None, dialect, alone=alone)
+    return find_layout(path, HEADER, True if named else None, dialect, alone=alone)
 
 
-def _chunks(path: Path, look: tables.Layout, chosen: Columns) -> tuple[list[list[Any]], NameTable]:
+def _chunks(look: Layout, chosen: Columns) -> tuple[list[list[Any]], NameTable]:
     """Read the columns: nodes as whole numbers where all of them are, else as text."""
     import pyarrow as pa
 
     i, j, k, _ = chosen
     weights = {} if k is None else {k: pa.float64()}
-    if look.integers(i) and look.integers(j) and tables.canonical(path, look.encoding):
+    if look.integers(i) and look.integers(j) and tables.canonical(look):
         try:
             types = {i: pa.int64(), j: pa.int64(), **weights}
-            return tables.read(path, look, types, _shrunk), NameTable()
+            return tables.read(look, types, _shrunk), NameTable()
         except TooLargeError:
             raise
         except InputError:
             pass  # numbers at first, text later on
     keep = NameTable()
-    return tables.read(path, look, {i: pa.string(), j: pa.string(), **weights}, keep), keep
+    return tables.read(look, {i: pa.string(), j: pa.string(), **weights}, keep), keep
 
 
 def _refuse_second_header(edges: Edges, header: tuple[str, str], place: "_Place") -> None:
@@ -184,7 +184,7 @@ def _refuse_second_header(edges: Edges, header: tuple[str, str], place: "_Place"
         )
 
 
-def _first_line(look: tables.Layout, edges: Edges, header: Sequence[str] | None) -> First:
+def _first_line(look: Layout, edges: Edges, header: Sequence[str] | None) -> First:
     """Tell what the first line is from all edges, where the sample did not say it for sure.
 
     Parameters
@@ -210,7 +210,7 @@ def _first_line(look: tables.Layout, edges: Edges, header: Sequence[str] | None)
     return First.LIKELY if likely else First.OPEN
 
 
-def _first_notes(look: tables.Layout) -> tuple[str, ...]:
+def _first_notes(look: Layout) -> tuple[str, ...]:
     """Say how the first line was read, where it was not plain."""
     if look.first in (First.LIKELY, First.HEADER):
         names = short(", ".join(name for name in look.names or () if name))
@@ -223,7 +223,7 @@ def _first_notes(look: tables.Layout) -> tuple[str, ...]:
 
 
 def _word_notes(
-    look: tables.Layout, edges: Edges, pair: tuple[str, str], wanted: Wanted
+    look: Layout, edges: Edges, pair: tuple[str, str], wanted: Wanted
 ) -> tuple[str, ...]:
     """Say what the first line is where its words are nodes too, or its numbers the only ones."""
     if isinstance(edges.names, np.ndarray) or wanted.any:
@@ -301,17 +301,14 @@ def _sample(table: Any, k: int) -> list[str] | None:
 
 
 class _Place(NamedTuple):
-    """Where a table is from, the lines of a file before its first row, and how it is written."""
+    """Where a table is from, and how its text is written."""
 
     where: Path | str
-    before: int = 0
-    dialect: Dialect | None = None
+    look: Layout | None = None
 
     def row(self, k: int) -> str:
         """Name a row by its line."""
-        if isinstance(self.where, Path):
-            return f"{self.where}, line {line_of(self.where, self.before, k, self.dialect)}"
-        return f"{self.where}, row {k + 1}"
+        return f"{self.where}, {tables.place_of(self.look, k)}"
 
 
 def _graph(edges: Edges, symmetrise: str | None) -> NamedGraph:

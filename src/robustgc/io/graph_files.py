@@ -17,12 +17,11 @@ from robustgc.graph.quoting import quoted, short
 from robustgc.io import arrow_tables, edge_tables, limits, objects, tables
 from robustgc.io.dialect import Dialect, not_used
 from robustgc.io.edge_lists import read_adjacency_list, read_edge_list
-from robustgc.io.inner_files import InnerFile, notes_of, written
 from robustgc.io.matrices import read_matrix
 from robustgc.io.named import NamedGraph
 from robustgc.io.network_files import read_network
 from robustgc.io.node_link import read_node_link
-from robustgc.io.opening import InputError, check_file, kind, whole
+from robustgc.io.opening import InnerFile, InputError, check_file, kind, notes_of, whole
 from robustgc.io.pajek import read_pajek
 from robustgc.io.sources import source as source_of
 
@@ -92,7 +91,7 @@ def _of_file(
     ending = kind(path)
     columns = {"source": source, "target": target, "weight": weight, "symmetrise": symmetrise}
     if ending in tables.TEXT:
-        return edge_tables.read_text(path, dialect=written(path, dialect), **columns)
+        return edge_tables.read_text(path, dialect=dialect, **columns)
     check_file(path)
     if ending in arrow_tables.TYPED:
         return edge_tables.from_arrow(arrow_tables.read_typed(path), str(path), **columns)

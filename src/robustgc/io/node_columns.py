@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from robustgc.graph.quoting import quoted, short
+from robustgc.io.decimals import is_number
 from robustgc.io.opening import InputError
-from robustgc.io.reasons import is_number
 
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d\d?([./])\d\d?\2\d{2,4}( .*)?", re.A)
 _MOST = 12  # columns that are looked at

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from robustgc.io import edge_tables, tables
+from robustgc.io import arrow_tables, edge_tables
 from robustgc.io.dialect import Dialect
 from robustgc.io.edge_tables import Edges
+from robustgc.io.heads import SAMPLE
 from robustgc.io.opening import SQUEEZED, InputError, NoRowsError, kind, opened
 from robustgc.mpi.spreading import EdgeEnds
 from robustgc.mpi.world import collective_errors
@@ -31,7 +32,7 @@ class FilePart(NamedTuple):
     @property
     def parquet(self) -> bool:
         """Whether it is a Parquet file."""
-        return kind(self.path) in tables.PARQUET
+        return kind(self.path) in arrow_tables.PARQUET
 
     @property
     def empty(self) -> bool:
@@ -41,12 +42,12 @@ class FilePart(NamedTuple):
     def rows(self) -> float:
         """Return how many edges it has; of text about, by the length of the first lines."""
         if self.parquet:
-            counts = tables.row_groups(self.path)
+            counts = arrow_tables.row_groups(self.path)
             return sum(counts if self.groups is None else (counts[k] for k in self.groups))
         if self.empty:
             return 0.0
         with opened(self.path) as stream:
-            head = stream.read(tables.SAMPLE)
+            head = stream.read(SAMPLE)
         squeezed = SQUEEZING if self.path.suffix.lower() in SQUEEZED else 1
         return self.path.stat().st_size * squeezed * (head.count(b"\n") or 1) / max(len(head), 1)
 
@@ -56,7 +57,7 @@ class FilePart(NamedTuple):
             return None
         try:
             if self.parquet:
-                table = tables.parquet(self.path, groups=self.groups)
+                table = arrow_tables.parquet(self.path, groups=self.groups)
                 self._refuse_matrix(table, columns)
                 return edge_tables.arrow_edges(table, str(self.path), **columns)
             return edge_tables.text_edges(self.path, dialect=dialect, alone=self.alone, **columns)
@@ -66,10 +67,10 @@ class FilePart(NamedTuple):
     def _refuse_matrix(self, table: Any, columns: dict[str, str | None]) -> None:
         """Refuse an adjacency matrix, of which this may be some of the rows."""
         if self.groups is not None:
-            rows = sum(tables.row_groups(self.path))
+            rows = sum(arrow_tables.row_groups(self.path))
             if table.num_columns not in (rows, rows + 1):
                 return
-            table = tables.parquet(self.path)
+            table = arrow_tables.parquet(self.path)
         edge_tables.refuse_matrix(table, str(self.path), **columns)
 
 
@@ -95,10 +96,10 @@ def own_file_parts(comm: Any, files: Sequence[Path]) -> tuple[list[FilePart], tu
 
 def _split(pieces: Iterable[FilePart]) -> Iterable[FilePart]:
     for piece in pieces:
-        if piece.path.suffix.lower() not in tables.PARQUET:  # text, or packed once more
+        if piece.path.suffix.lower() not in arrow_tables.PARQUET:  # text, or packed once more
             yield piece
             continue
-        count = len(tables.row_groups(piece.path))
+        count = len(arrow_tables.row_groups(piece.path))
         yield from (piece._replace(groups=(k,)) for k in range(count)) if count > 1 else (piece,)
 
 

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.io import tables
+from robustgc.io.arrow_tables import PARQUET
 from robustgc.io.assembling import noticed, way_of
 from robustgc.io.dialect import Dialect
-from robustgc.io.label_files import LabelTable, settled
-from robustgc.io.label_headers import check_header
+from robustgc.io.label_files import LabelTable
+from robustgc.io.label_nodes import check_header, labelled_rows
 from robustgc.io.named import positions
 from robustgc.io.opening import InputError, check_file, kind
 from robustgc.mpi import edge_parts, files, memory
@@ -114,7 +115,7 @@ def _edges(
 
 def _edge_files(path: Path, seen: files.Listing) -> tuple[list[Path], tuple[str, ...]]:
     """Return the files of edges at a path, and what was left out; an error if there are none."""
-    known = (*tables.PARQUET, *tables.TEXT)
+    known = (*PARQUET, *tables.TEXT)
     if not seen.folder:
         check_file(path)
         if kind(path) not in known:
@@ -178,5 +179,7 @@ def route_labels(
     check_header(table, lambda name: comm.allreduce(int(positions([name], own)[0] >= 0)) > 0)
     # One rank at most has a node: numbers from 1 and zeros, added up.
     numbers = comm.allreduce(np.where(place < 0, 0, place + first + 1)) - 1
-    rows, notes = settled(table, numbers, ignore_unknown=ignore_unknown, unlabelled=unlabelled)
+    rows, notes = labelled_rows(
+        table, numbers, ignore_unknown=ignore_unknown, unlabelled=unlabelled
+    )
     return np.array(list(rows), dtype=np.int64), [table.labels[k] for k in rows.values()], notes
