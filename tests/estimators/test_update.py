@@ -250,4 +250,4 @@ def test_a_report_that_cannot_be_made_says_the_first_reason(monkeypatch):
 
     monkeypatch.setattr(components, "fit_component", failing)
     with pytest.raises(NotConvergedError, match=r"The first reason\."):
-        components.weighed_fit(component, SolverOptions())
+        component.weighed(SolverOptions())

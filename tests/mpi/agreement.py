@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from robustgc.estimators.fits import GraphProblem
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
-from robustgc.mpi.fit import fit_codes
+from robustgc.mpi.fit import fit_problem
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import world
 from robustgc.transduction.labels import encode
@@ -65,7 +66,8 @@ def check(comm, path, way):
     eta, n_modes, tol = (None if np.isnan(x) else float(x) for x in case["asked"])
     model = Parameters(eta, None if n_modes is None else int(n_modes), False)
     rows = share(comm, W, way, labelled)
-    found = fit_codes(rows, labelled, given, np.ones(len(labelled)), model, SolverOptions(tol=tol))
+    problem = GraphProblem(None, labelled, given, np.ones(len(labelled)), model)
+    found = fit_problem(rows, problem, SolverOptions(tol=tol))
     answer, issues = found.answer, found.issues
     f, codes, reasons, number = (
         np.concatenate(comm.allgather(x))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from robustgc.choice.fit import ComponentFit, fit_component, weigh
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array
-from robustgc.linalg.bounded import diffusion_filters
+from robustgc.linalg.bounded import DiffusionFilters, diffusion_filters
 from robustgc.linalg.cost import ENSEMBLE_COLUMNS, refuse_if_too_large
 from robustgc.linalg.deflated import DeflatedOperator
 from robustgc.linalg.ladder import Attempt, SolverOptions, dtype_and_tolerance, solve_robust
@@ -18,7 +18,6 @@ from robustgc.linalg.lifted import LARGE_GRAPH_RESIDUAL, MEDIUM
 from robustgc.linalg.solution import (
     Gammas,
     NotConvergedError,
-    PathSolution,
     Solution,
     warn_if_inaccurate,
 )
@@ -41,8 +40,6 @@ class Component:
     certificate : Certificate
     fit : ComponentFit or None
         The ensemble that has answered; None where it was the paper's model.
-    Y : ndarray or None
-        The label columns that the paper's model has answered.
     nodes : ndarray of int
         Its nodes in the whole graph.
     """
@@ -51,7 +48,6 @@ class Component:
     solution: Solution
     certificate: Certificate
     fit: ComponentFit | None = None
-    Y: Array | None = None
     nodes: NDArray[Any] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @property
@@ -59,17 +55,34 @@ class Component:
         """The component."""
         return self.problem.graph
 
+    def weighed(self, options: SolverOptions) -> ComponentFit:
+        """Return the ensemble, its candidates weighed by the labels of now."""
+        if self.fit is not None and self.fit.is_weighed:
+            return self.fit
+        return _weigh(self.problem, options, self.fit)
+
+
+def _weigh(problem: Problem, options: SolverOptions, before: ComponentFit | None) -> ComponentFit:
+    """Weigh the candidates by the labels."""
+    try:
+        return weigh(problem, options, before) if before else fit_component(problem, options)
+    except NotConvergedError as failure:
+        if before is not None or not problem.has_choice or problem.graph.spread is not None:
+            raise
+        try:
+            return fit_component(problem, options, _without_modes(problem, options))
+        except NotConvergedError:  # on a small graph with weights of all sizes
+            raise failure from None
+
 
 def answer_component(
-    problem: Problem, Y: Array, psd: bool, options: SolverOptions, before: Component | None = None
+    problem: Problem, psd: bool, options: SolverOptions, before: Component | None = None
 ) -> Component:
     """Answer one component.
 
     Parameters
     ----------
     problem : Problem
-    Y : ndarray, shape (N, columns)
-        The label columns of +1 / -1 / 0.
     psd : bool
         Whether the weights are positive semidefinite, for the bound on the condition number.
     options : SolverOptions
@@ -80,67 +93,59 @@ def answer_component(
         problem = replace(problem, graph=before.graph)
     graph = problem.graph
     if problem.parameters.of_the_paper:
-        component = _by_the_paper(problem, Y, psd, options, before)
+        component = _by_the_paper(problem, psd, options, before)
     else:
         refuse_if_too_large(
             graph, ENSEMBLE_COLUMNS * problem.n_classes, dtype_and_tolerance(graph, options)[0]
         )
-        component = _by_ensemble(problem, Y, psd, options, before)
+        component = _by_ensemble(problem, psd, options, before)
     tol = dtype_and_tolerance(graph, options)[1]
     # Modes to choose from are known to some digits only, and so are those of large graphs.
     exact = component.fit is None or graph.n <= (SMALL if problem.has_choice else MEDIUM)
-    warn_if_inaccurate(
-        component.solution,
-        tol if exact or options.tol is not None else max(tol, LARGE_GRAPH_RESIDUAL),
-    )
+    tol = tol if exact or options.tol is not None else max(tol, LARGE_GRAPH_RESIDUAL)
+    warn_if_inaccurate(component.solution, tol)
     return component
 
 
-def weighed_fit(component: Component, options: SolverOptions) -> ComponentFit:
-    """Return the ensemble of a component, its candidates weighed by the labels that it has now."""
-    fit, problem = component.fit, component.problem
-    if fit is not None:
-        return fit if fit.is_weighed else weigh(problem, options, fit)
-    try:
-        return fit_component(problem, options)
-    except NotConvergedError as failure:
-        if not problem.has_choice or problem.graph.spread is not None:
-            raise
-        try:
-            return _without_modes(problem, options)
-        except NotConvergedError:  # on a small graph with weights of all sizes
-            raise failure from None
-
-
 def _by_the_paper(
-    problem: Problem, Y: Array, psd: bool, options: SolverOptions, before: Component | None
+    problem: Problem, psd: bool, options: SolverOptions, before: Component | None
 ) -> Component:
     """Solve Theorem 1's system; after a change of labels, for the difference only."""
-    graph = problem.graph
-    Y = Y * graph.placed(problem.nodes, problem.sample_weight)[:, None]
-    if before is not None and before.Y is not None and graph.n > SMALL:
-        old = before.certificate
-        tol, change = dtype_and_tolerance(graph, options)[1], Y - before.Y
-        size = float(np.linalg.norm(graph.norms(change)) / np.linalg.norm(graph.norms(Y)))
-        f, residual, steps = before.solution.f, old.residual, 0
-        if size:
-            dtype = dtype_and_tolerance(graph, options)[0]
-            rest = DeflatedOperator(graph, np.empty((graph.rows, 0)), old.lambda_1, dtype)
-            gammas, share = np.array([old.gamma]), np.array([[old.gamma]])
-            x, measured, steps = rest.solve_combined(change, gammas, share, min(1e-2, tol / size))
-            f, residual = f + x[0], max(residual, measured * size)
-        solution = Solution(f, residual, steps)
-        certificate = replace(old, residual=residual, n_iter=steps)
-        return Component(problem, solution, certificate, None, Y)
+    graph, Y = problem.graph, problem.signed_columns()
+    if before is not None and graph.n > SMALL:
+        return _by_difference(problem, Y, options, before)
     refuse_if_too_large(graph, Y.shape[1], dtype_and_tolerance(graph, options)[0])
     eta = problem.parameters.eta or _ETA
     outcome, history = solve_robust(graph, Y, Gammas(etas=[eta]), options)
-    certificate = _of_the_paper(graph, outcome, psd, history)
-    return Component(problem, outcome.solutions[0], certificate, None, Y)
+    gamma, lambda_1 = outcome.gammas[0], outcome.lambda_1
+    certificate = _certificate(
+        *(problem, outcome.solutions[0], psd, history),
+        gamma=gamma, lambda_1=lambda_1, limit=lambda_1, extension=gamma,
+        eigen_residual=outcome.eigen_residual,
+    )  # fmt: skip
+    return Component(problem, outcome.solutions[0], certificate)
+
+
+def _by_difference(
+    problem: Problem, Y: Array, options: SolverOptions, before: Component
+) -> Component:
+    """Add what changed labels make."""
+    graph, old, Y_before = problem.graph, before.certificate, before.problem.signed_columns()
+    dtype, tol = dtype_and_tolerance(graph, options)
+    norm, change = np.linalg.norm(graph.norms(Y)), Y - Y_before
+    size = float(np.linalg.norm(graph.norms(change)) / norm)
+    f, residual, steps = before.solution.f, old.residual, 0
+    if size:
+        rest = DeflatedOperator(graph, np.empty((graph.rows, 0)), old.lambda_1, dtype)
+        gammas, share = np.array([old.gamma]), np.array([[old.gamma]])
+        x, added, steps = rest.solve_combined(change, gammas, share, min(1e-2, tol / size))
+        f, residual = f + x[0], max(residual, added * size)
+    certificate = replace(old, residual=residual, n_iter=steps)
+    return Component(problem, Solution(f, residual, steps), certificate)
 
 
 def _by_ensemble(
-    problem: Problem, Y: Array, psd: bool, options: SolverOptions, before: Component | None
+    problem: Problem, psd: bool, options: SolverOptions, before: Component | None
 ) -> Component:
     start, tried = time.perf_counter(), tuple[Attempt, ...]()
     reason = f"{problem.graph.n} nodes"
@@ -155,13 +160,14 @@ def _by_ensemble(
                 raise
             tried = (Attempt("ensemble", reason, str(failure), _since(start)),)
             if _needs_lambda_1(problem, options):
-                component = _by_the_paper(problem, Y, psd, options, None)
+                component = _by_the_paper(problem, psd, options, None)
                 history = (*tried, *component.certificate.history)
-                certificate = replace(component.certificate, history=history)
-                return replace(component, certificate=certificate, Y=None)
+                return replace(
+                    component, certificate=replace(component.certificate, history=history)
+                )
             start, reason = time.perf_counter(), "no modes"
-            fit = _without_modes(problem, options)
-    f = _in_columns(fit.f, problem.classes, Y.shape[1])
+            fit = fit_component(problem, options, _without_modes(problem, options))
+    f = _in_columns(fit.f, problem.classes, problem.n_columns)
     last = Attempt(fit.modes.method, reason, fit.modes.note, _since(start))
     solution = Solution(f, fit.residual, fit.n_iter)
     return Component(problem, solution, _of_the_ensemble(fit, psd, (*tried, last)), fit)
@@ -178,31 +184,30 @@ def _needs_lambda_1(problem: Problem, options: SolverOptions) -> bool:
     return fixed or options.solver != "auto" or graph.n <= MEDIUM or graph.spread is not None
 
 
-def _without_modes(problem: Problem, options: SolverOptions) -> ComponentFit:
-    """Weigh and answer by filters that need no modes."""
+def _without_modes(problem: Problem, options: SolverOptions) -> DiffusionFilters:
+    """Return filters that need no modes."""
     graph, Y = problem.graph, problem.columns(problem.sample_weight)
     dtype = dtype_and_tolerance(graph, options)[0]
-    return fit_component(
-        problem, options, diffusion_filters(graph, Y, dtype, options.watching("bounded"))
-    )
+    return diffusion_filters(graph, Y, dtype, options.watching("bounded"))
 
 
-def _of_the_paper(
-    graph: Graph, outcome: PathSolution, psd: bool, history: tuple[Attempt, ...]
+def _certificate(
+    problem: Problem,
+    solved: Solution | ComponentFit,
+    psd: bool,
+    history: tuple[Attempt, ...],
+    *,
+    gamma: float,
+    lambda_1: float,
+    limit: float,
+    **more: Any,
 ) -> Certificate:
-    """Return the evidence of one model."""
-    solution, gamma, limit = outcome.solutions[0], outcome.gammas[0], outcome.lambda_1
+    """Return the evidence of a solution; `limit` is the eigenvalue that gamma stays below."""
+    bound = condition_number_bound(limit, gamma, positive_semidefinite=psd)
     return Certificate(
-        graph.n,
-        solution.residual,
-        solution.n_iter,
-        extension=gamma,
-        lambda_1=limit,
-        gamma=gamma,
-        condition_bound=condition_number_bound(limit, gamma, positive_semidefinite=psd),
-        eigen_residual=outcome.eigen_residual,
-        history=history,
-    )
+        *(problem.graph.n, solved.residual, solved.n_iter),
+        gamma=gamma, lambda_1=lambda_1, condition_bound=bound, history=history, **more,
+    )  # fmt: skip
 
 
 def _since(start: float) -> float:
@@ -233,17 +238,9 @@ def _of_the_ensemble(fit: ComponentFit, psd: bool, history: tuple[Attempt, ...])
         of_filters = fit.ensemble.combination.heaviest
         gamma = mean = float(fit.label_filters.filters.gammas[of_filters])
         limit = lambda_1 = gamma / float(fit.label_filters.etas[of_filters])
-    return Certificate(
-        fit.problem.graph.n,
-        fit.residual,
-        fit.n_iter,
-        extension=mean,
-        lambda_1=lambda_1,
-        gamma=gamma,
-        condition_bound=condition_number_bound(limit, gamma, positive_semidefinite=psd),
-        eigen_residual=fit.modes.residual,
-        history=history,
-        selection=tuple(sorted(candidates, key=lambda c: -c.weight))
-        if fit.problem.has_choice
-        else (),
-    )
+    chosen = sorted(candidates, key=lambda c: -c.weight) if fit.problem.has_choice else ()
+    return _certificate(
+        *(fit.problem, fit, psd, history),
+        gamma=gamma, lambda_1=lambda_1, limit=limit, extension=mean,
+        eigen_residual=fit.modes.residual, selection=tuple(chosen),
+    )  # fmt: skip

@@ -181,7 +181,8 @@ class RobustGC(GraphClassifier):
                 graph = self._input_graph(X, labels)
                 psd = graph.affinity.positive_semidefinite
                 known = (graph.node_labels, graph.at_nodes(sizes))
-                problem = GraphProblem(graph.weights, *known, parameters, shares, psd)
+                rest = (parameters, shares, psd)
+                problem = GraphProblem.of_all_nodes(graph.weights, *known, *rest)
                 with self._progress() as progress:
                     self._fit = fit_graph(problem, self._options(progress.watch))
             self._sizes, self._shares = sizes, shares

@@ -28,22 +28,17 @@ GRAPH, MODEL, LABELS, ABOUT = "graph", "model.json", "labels.npz", "about.json"
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A problem but for its graph: the labelled nodes, with a code and a weight for each."""
+    """A problem but for its graph, and how to solve it."""
 
-    nodes: NDArray[np.int64]
-    given: Labels
-    sizes: Array
-    parameters: Parameters
+    problem: GraphProblem
     options: SolverOptions
-    psd: bool
 
 
 def write_job(folder: Path, problem: GraphProblem, options: SolverOptions) -> None:
     """Write the question."""
     _stored(problem.weights).save(folder / GRAPH)
-    labels, sizes = problem.labels, problem.sample_weight
-    nodes = np.flatnonzero(labels.codes >= 0)
-    np.savez(folder / LABELS, nodes=nodes, codes=labels.codes[nodes], sizes=sizes[nodes])
+    labels, weights = problem.labels, problem.sample_weight
+    np.savez(folder / LABELS, nodes=problem.nodes, codes=labels.codes, weights=weights)
     about = {
         "classes": encoded(labels.classes, "classes_"),
         "parameters": asdict(problem.parameters),
@@ -68,10 +63,10 @@ def read_job(folder: Path) -> Job:
     """Read the question, but for the graph."""
     about = json.loads((folder / MODEL).read_text(encoding="utf-8"))
     with np.load(folder / LABELS, allow_pickle=False) as found:
-        nodes, codes, sizes = found["nodes"], found["codes"], found["sizes"]
-    given = Labels(array(about["classes"]), codes, None)
-    parameters, options = Parameters(**about["parameters"]), SolverOptions(**about["options"])
-    return Job(nodes, given, sizes, parameters, options, about["psd"])
+        nodes, codes, weights = found["nodes"], found["codes"], found["weights"]
+    labels, parameters = Labels(array(about["classes"]), codes, None), about["parameters"]
+    rest = (weights, Parameters(**parameters), None, about["psd"])
+    return Job(GraphProblem(None, nodes, labels, *rest), SolverOptions(**about["options"]))
 
 
 def write_answers(folder: Path, fitted: Fitted) -> None:
@@ -121,13 +116,11 @@ def _put(file: Path, values: NDArray[Any], first: int) -> None:
         stream.write(np.ascontiguousarray(values).data)
 
 
-def read_answers(folder: Path, labels: Labels) -> tuple[Transduction, LabelIssues]:
-    """Read the answers for all nodes, checked as those of a saved model are."""
+def read_answers(folder: Path, n: int, classes: NDArray[Any]) -> tuple[Transduction, LabelIssues]:
+    """Read the answers for all n nodes, checked as those of a saved model are."""
     about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     arrays = {file.stem: np.load(file, allow_pickle=False) for file in folder.glob("*.npy")}
     reading = Reading(folder, about, arrays)
-    n = len(labels.codes)
-    answer = reading.answer(n, len(labels.classes))
-    issues = reading.issues(n, labels.classes)
+    answer, issues = reading.answer(n, len(classes)), reading.issues(n, classes)
     assert isinstance(issues, LabelIssues)
     return answer, issues

@@ -37,7 +37,7 @@ def solved(problem: GraphProblem, options: SolverOptions, n_ranks: int) -> Answe
         folder = Path(name)
         write_job(folder, problem, options)
         run_ranks(int(n_ranks), folder)
-        answer, issues = read_answers(folder, problem.labels)
+        answer, issues = read_answers(folder, problem.weights.shape[0], problem.labels.classes)
     if problem.shares is not None:
         answer = with_shares(answer, problem.shares)
     return AnswersOnly(answer, issues, ENDED)

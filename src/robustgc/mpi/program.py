@@ -15,7 +15,7 @@ from robustgc.graph.weights import Array
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
 from robustgc.mpi.files import check_equal
-from robustgc.mpi.fit import Fitted, fit_codes
+from robustgc.mpi.fit import Fitted, fit_problem
 from robustgc.mpi.given import from_petsc, from_weights
 from robustgc.mpi.world import collective_errors, world
 from robustgc.transduction.labels import encode, unlabelled
@@ -40,17 +40,13 @@ def meet(error: Exception | None = None) -> None:
 
 def answer_all(problem: GraphProblem, options: SolverOptions) -> AnswersOnly:
     """Answer for weights and labels that every rank has; every rank gets all answers."""
-    comm, labels, sizes = world(), problem.labels, problem.sample_weight
+    comm, labels, nodes = world(), problem.labels, problem.nodes
     if rank_by_mpiexec() is None:
         warn(ALONE)
-    nodes = np.flatnonzero(labels.codes >= 0)
-    given = replace(labels, codes=labels.codes[nodes])
-    parts = (given.classes, nodes, given.codes, sizes[nodes])
+    parts = (labels.classes, nodes, labels.codes, problem.sample_weight)
     about, short = repr([part.tolist() for part in parts]), f"{len(nodes)} labels"
     check_equal(comm, about, short, "The labels are", "Give the same y to all ranks.")
-    share = from_weights(problem.weights, comm)
-    psd = problem.positive_semidefinite
-    fitted = fit_codes(share, nodes, given, sizes[nodes], problem.parameters, options, psd=psd)
+    fitted = fit_problem(from_weights(problem.weights, comm), problem, options)
     mine = fitted.answer
     whole: dict[str, Any] = {
         name: np.concatenate(comm.allgather(getattr(mine, name)))
@@ -83,7 +79,8 @@ def answer_own(
     keep = (weight > 0) & (given.codes >= 0)  # a mapping may have None in it
     given = replace(given, codes=given.codes[keep])
     weight = relative_sizes(weight[keep], given.codes, given.classes)
-    fitted = fit_codes(share, nodes[keep], given, weight, parameters, options)
+    problem = GraphProblem(None, nodes[keep], given, weight, parameters)
+    fitted = fit_problem(share, problem, options)
     return fitted, AnswersOnly(fitted.answer, lambda: fitted.issues, SPREAD)
 
 

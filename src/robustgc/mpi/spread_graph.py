@@ -89,19 +89,20 @@ class DistributedGraph(Graph):
 
     def at(self, X: NDArray[Any], nodes: NDArray[Any]) -> NDArray[Any]:
         """Return the values of some nodes, numbered over all ranks, to all ranks."""
-        here = self._here(nodes)
+        here = self.here(nodes)
         found = np.zeros((len(nodes), *X.shape[1:]), dtype=X.dtype)
         found[here] = X[nodes[here] - self.first]
         return sum_over_ranks(self.comm, found)
 
     def placed(self, nodes: NDArray[Any], values: Array) -> Array:
         """Return the own part of node values that are 0 but for some nodes."""
-        here = self._here(nodes)
+        here = self.here(nodes)
         X = np.zeros((self.rows, *values.shape[1:]))
         X[nodes[here] - self.first] = values[here]
         return X
 
-    def _here(self, nodes: NDArray[Any]) -> NDArray[np.bool_]:
+    def here(self, nodes: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which of some nodes, numbered over all ranks, are own nodes."""
         return np.asarray((nodes >= self.first) & (nodes < self.first + self.rows))
 
     @cached_property

@@ -26,7 +26,7 @@ def main(folder: Path) -> None:
 def _work(folder: Path, ending: FailureBarrier) -> None:
     # Imported here, so that what is missing is told as an error too.
     from robustgc.mpi import jobs
-    from robustgc.mpi.fit import fit_codes
+    from robustgc.mpi.fit import fit_problem
     from robustgc.mpi.reading import read_share
     from robustgc.mpi.world import collective_errors
 
@@ -34,9 +34,7 @@ def _work(folder: Path, ending: FailureBarrier) -> None:
     with collective_errors(comm):
         job = jobs.read_job(folder)
     share = read_share(folder / jobs.GRAPH, comm).share
-    asked = (job.nodes, job.given, job.sizes, job.parameters, job.options)
-    fitted = fit_codes(share, *asked, psd=job.psd)
-    jobs.write_answers(folder, fitted)
+    jobs.write_answers(folder, fit_problem(share, job.problem, job.options))
 
 
 if __name__ == "__main__":

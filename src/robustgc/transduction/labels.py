@@ -42,13 +42,6 @@ class Labels:
     codes: NDArray[np.int64]
     marker: object
 
-    def columns(self) -> Array:
-        """Return one column of +1 / -1 / 0 for two classes, else one versus the rest per class."""
-        wanted = range(1, 2) if len(self.classes) == 2 else range(len(self.classes))
-        labelled = self.codes >= 0
-        columns = [np.where(labelled, np.where(self.codes == k, 1.0, -1.0), 0.0) for k in wanted]
-        return np.column_stack(columns)
-
     def names(self, codes: NDArray[np.int64]) -> NDArray[Any]:
         """Return the class for every code, and the marker for code -1.
 
@@ -71,6 +64,18 @@ class Labels:
             return True
         # Python compares a float with a whole number exactly; numpy would round the number first.
         return all(float(name) == name for name in self.classes.tolist())
+
+
+def n_columns(n_classes: int) -> int:
+    """Return how many label columns there are: one for two classes, else one for every class."""
+    return 1 if n_classes == 2 else n_classes
+
+
+def sign_columns(codes: NDArray[np.int64], n_classes: int) -> Array:
+    """Return columns of +1, -1 and 0: for two classes one, else one versus the rest for each."""
+    wanted = range(1, 2) if n_classes == 2 else range(n_classes)
+    columns = [np.where(codes >= 0, np.where(codes == k, 1.0, -1.0), 0.0) for k in wanted]
+    return np.column_stack(columns)
 
 
 def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
