@@ -248,6 +248,33 @@ def test_a_report_that_cannot_be_made_says_the_first_reason(monkeypatch):
     def failing(*_args, **_kwargs):
         raise NotConvergedError("The first reason.")
 
-    monkeypatch.setattr(components, "fit_component", failing)
+    monkeypatch.setattr(components, "weigh", failing)
     with pytest.raises(NotConvergedError, match=r"The first reason\."):
         component.weighed(SolverOptions())
+
+
+def test_a_report_of_the_papers_model_weighs_once_and_answers_no_other_node(monkeypatch):
+    W, y = graph_with_labels("small", 2)
+    clf = RobustGC(0.9, n_modes=1, affinity="precomputed").fit(W, y)
+    expected = components.fit_component(
+        next(iter(clf._fit.components.values())).problem, SolverOptions()
+    )
+    weighed = []
+
+    def counted(*args, **kwargs):
+        weighed.append(weigh(*args, **kwargs))
+        return weighed[-1]
+
+    def failing(*_args, **_kwargs):
+        raise AssertionError("all nodes were solved for")
+
+    weigh = components.weigh
+    monkeypatch.setattr(components, "weigh", counted)
+    monkeypatch.setattr(components, "fit_component", failing)
+    first, second = clf.label_issues(), clf.label_issues()
+    assert len(weighed) == 1
+    np.testing.assert_array_equal(weighed[0].ensemble.label_posterior,
+                                  expected.ensemble.label_posterior)  # fmt: skip
+    np.testing.assert_array_equal(first.suspicion, second.suspicion)
+    clf.update({int(np.flatnonzero(y < 0)[0]): 1}).label_issues()
+    assert len(weighed) == 2

@@ -49,6 +49,7 @@ class Component:
     certificate: Certificate
     fit: ComponentFit | None = None
     nodes: NDArray[Any] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    _weighed: dict[SolverOptions, ComponentFit] = field(default_factory=dict, repr=False)
 
     @property
     def graph(self) -> Graph:
@@ -56,21 +57,23 @@ class Component:
         return self.problem.graph
 
     def weighed(self, options: SolverOptions) -> ComponentFit:
-        """Return the ensemble, its candidates weighed by the labels of now."""
+        """Return the ensemble, its candidates weighed by the labels of now; searched for once."""
         if self.fit is not None and self.fit.is_weighed:
             return self.fit
-        return _weigh(self.problem, options, self.fit)
+        if options not in self._weighed:
+            self._weighed[options] = _weigh(self.problem, options, self.fit)
+        return self._weighed[options]
 
 
 def _weigh(problem: Problem, options: SolverOptions, before: ComponentFit | None) -> ComponentFit:
-    """Weigh the candidates by the labels."""
+    """Weigh the candidates, without an answer for all nodes."""
     try:
-        return weigh(problem, options, before) if before else fit_component(problem, options)
+        return weigh(problem, options, before)
     except NotConvergedError as failure:
         if before is not None or not problem.has_choice or problem.graph.spread is not None:
             raise
         try:
-            return fit_component(problem, options, _without_modes(problem, options))
+            return weigh(problem, options, without_modes=_without_modes(problem, options))
         except NotConvergedError:  # on a small graph with weights of all sizes
             raise failure from None
 
