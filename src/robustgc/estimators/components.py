@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.choice.fit import ComponentFit, fit_component, weigh
+from robustgc.choice.fit import CHANGES_ADD, ComponentFit, fit_component, weigh
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.bounded import DiffusionFilters, diffusion_filters
@@ -106,7 +106,7 @@ def answer_component(
     # Modes to choose from are known to some digits only, and so are those of large graphs.
     exact = component.fit is None or graph.n <= (SMALL if problem.has_choice else MEDIUM)
     tol = tol if exact or options.tol is not None else max(tol, LARGE_GRAPH_RESIDUAL)
-    warn_if_inaccurate(component.solution, tol)
+    warn_if_inaccurate(component.solution, tol if before is None else tol * CHANGES_ADD)
     return component
 
 
@@ -116,7 +116,9 @@ def _by_the_paper(
     """Solve Theorem 1's system; after a change of labels, for the difference only."""
     graph, Y = problem.graph, problem.signed_columns()
     if before is not None and graph.n > SMALL:
-        return _by_difference(problem, Y, options, before)
+        component = _by_difference(problem, Y, options, before)
+        if component.solution.residual <= CHANGES_ADD * dtype_and_tolerance(graph, options)[1]:
+            return component
     refuse_if_too_large(graph, Y.shape[1], dtype_and_tolerance(graph, options)[0])
     eta = problem.parameters.eta or _ETA
     outcome, history = solve_robust(graph, Y, Gammas(etas=[eta]), options)
@@ -132,7 +134,7 @@ def _by_the_paper(
 def _by_difference(
     problem: Problem, Y: Array, options: SolverOptions, before: Component
 ) -> Component:
-    """Add what changed labels make."""
+    """Add what changed labels make; the residuals add up."""
     graph, old, Y_before = problem.graph, before.certificate, before.problem.signed_columns()
     dtype, tol = dtype_and_tolerance(graph, options)
     norm, change = np.linalg.norm(graph.norms(Y)), Y - Y_before
@@ -142,7 +144,8 @@ def _by_difference(
         rest = DeflatedOperator(graph, np.empty((graph.rows, 0)), old.lambda_1, dtype)
         gammas, share = np.array([old.gamma]), np.array([[old.gamma]])
         x, added, steps = rest.solve_combined(change, gammas, share, min(1e-2, tol / size))
-        f, residual = f + x[0], max(residual, added * size)
+        residual *= float(np.linalg.norm(graph.norms(Y_before)) / norm)
+        f, residual = f + x[0], residual + added * size
     certificate = replace(old, residual=residual, n_iter=steps)
     return Component(problem, Solution(f, residual, steps), certificate)
 
