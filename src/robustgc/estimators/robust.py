@@ -266,7 +266,9 @@ class RobustGC(GraphClassifier):
         """Change some labels and answer again, without fitting the graph part anew.
 
         Only the difference is solved for, with the weights that the fit gave to candidates and
-        labels; a new label counts fully. Fit again to weigh all labels anew.
+        labels. A label at a node that has none counts fully, with weight 1, even where one was
+        taken away before; one that replaces another keeps its sample weight. Fit again to weigh
+        all labels anew. Residuals of updates add up: `residual_` is at most four times ``tol``.
 
         Parameters
         ----------
@@ -287,7 +289,7 @@ class RobustGC(GraphClassifier):
         if isinstance(self._fit, AnswersOnly):
             self._fit.updated()  # which says why it cannot be
         changed = changed_labels(self._labels, labels, unlabeled=self.unlabeled)
-        sizes = np.where((changed.codes >= 0) & (self._sizes == 0), 1.0, self._sizes)
+        sizes = np.where((changed.codes >= 0) & (self._labels.codes < 0), 1.0, self._sizes)
         kept = changed.codes >= 0
         check_sizes(sizes[kept], changed.codes[kept], changed.classes, sizes[kept])
         shares = check_priors(self.priors, changed)
