@@ -11,9 +11,8 @@ from scipy.sparse.csgraph import connected_components
 from robustgc import Graph
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.components import extract_component, find_components
-from robustgc.mpi.share import Share
 from robustgc.mpi.spread_graph import DistributedGraph
-from robustgc.mpi.world import world
+from robustgc.mpi.world import Share, world
 
 comm = world()
 

@@ -83,11 +83,10 @@ def check_files(asked: GraphQuestion) -> None:
 
 def _classified(ranks: Ranks, asked: ModelQuestion, output: Path, merge: bool) -> dict[str, Any]:
     from robustgc.cli.classify import check_apart, inputs
-    from robustgc.mpi.merging import check_mergeable
-    from robustgc.mpi.merging import merge as merged
     from robustgc.mpi.stop import StopMessage
     from robustgc.mpi.world import collective_errors
-    from robustgc.mpi.writing import check_folder, schema, write_parts
+    from robustgc.mpi.write_parts import check_folder, check_mergeable, schema, write_parts
+    from robustgc.mpi.write_parts import merge as merged
 
     comm, folder = ranks.comm, Path(f"{output}.parts") if merge else output
     checkpoint = Path(f"{output}.checkpoint")

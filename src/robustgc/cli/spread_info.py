@@ -47,7 +47,7 @@ def info(
 def describe(share: Any) -> dict[str, Any]:
     """Return what there is to say of the ranks. All of them call this together."""
     from robustgc.graph import resources
-    from robustgc.mpi.memory import need_per_rank
+    from robustgc.mpi.world import need_per_rank
 
     comm, host = share.comm, socket.gethostname()
     hosts = comm.allgather(host)

@@ -199,7 +199,7 @@ class RobustGC(GraphClassifier):
                 "A matrix of petsc4py needs engine='mpi' and affinity='precomputed', and allows no "
                 "priors: they need all answers in one process."
             )
-        fitted, self._fit = ranks("program").answer_own(
+        fitted, self._fit = ranks("estimator").answer_own(
             X, y, sample_weight, self.unlabeled, parameters, self._options()
         )
         self._X, self._affinity, self._labels = X, None, fitted.labels

@@ -12,8 +12,7 @@ from robustgc.graph.graph import Graph
 from robustgc.graph.weights import NEGLIGIBLE, Array
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.routing import fetch, owners, send
-from robustgc.mpi.share import Share
-from robustgc.mpi.world import library
+from robustgc.mpi.world import Share, library
 from robustgc.transduction.answer import NodeComponents
 
 

@@ -27,9 +27,8 @@ from robustgc.mpi.components import (
     without_faint_links,
 )
 from robustgc.mpi.routing import owners, send
-from robustgc.mpi.share import Share
 from robustgc.mpi.spread_graph import Arrays, CheckpointCall, DistributedGraph, no_checkpoint
-from robustgc.mpi.world import collective_errors, library, slepc, sum_over_ranks
+from robustgc.mpi.world import Share, collective_errors, library, slepc, sum_over_ranks
 from robustgc.transduction.answer import (
     Answers,
     Certificate,

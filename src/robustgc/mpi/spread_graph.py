@@ -14,9 +14,8 @@ from robustgc.linalg.lifted import Modes, modes_with_residual
 from robustgc.linalg.solution import NotConvergedError, Solution, Watch, ignore_progress
 from robustgc.mpi import slepc, systems
 from robustgc.mpi.halo import Halo
-from robustgc.mpi.share import Share
 from robustgc.mpi.spread_laplacian import DistributedLaplacian
-from robustgc.mpi.world import available, library, sum_over_ranks
+from robustgc.mpi.world import Share, available, library, sum_over_ranks
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 CheckpointCall: TypeAlias = Callable[[str, Callable[[], Arrays]], Arrays]

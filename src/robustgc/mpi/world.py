@@ -1,8 +1,9 @@
-"""The ranks: who is there, the error of one as the error of all, the memory that each has."""
+"""The ranks: who is there, which rows and how much memory each has, and errors that all share."""
 
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -17,6 +18,10 @@ INSTALL = (
     "with: pip install 'robustgc[mpi]' (docs/cluster.md has other ways, among them the modules of "
     "a cluster)."
 )
+
+COPIES = 2.5  # of the entries: the rows, what is exchanged for them, the solver's matrix
+VECTORS = 40  # of a number per row: bases, blocks of classes, what is checked
+PER_EDGE = 24  # bytes of an edge as it is read: two nodes and a weight, or what stands for them
 
 
 class MissingMPIError(ImportError):
@@ -93,6 +98,45 @@ def available(comm: Any) -> float:
     return float(comm.allreduce(share, library().MIN))
 
 
+def need_per_rank(nodes: int, entries: int, weighted: bool, size: int) -> float:
+    """Return the bytes that a rank needs for its share of a graph and for a fit, about.
+
+    Parameters
+    ----------
+    nodes, entries : int
+        Of the whole graph; an edge has two entries.
+    weighted : bool
+    size : int
+        Number of ranks.
+    """
+    index = 4 if nodes < 2**31 else 8
+    return entries / size * (index + 8 * weighted) * COPIES + 8 * VECTORS * nodes / size
+
+
+def check_memory(comm: Any, what: str, need: float) -> None:
+    """Refuse, on all ranks, what would not fit into the memory of one of them.
+
+    Parameters
+    ----------
+    comm : communicator
+    what : str
+        What the memory is for.
+    need : float
+        Bytes that this rank needs.
+    """
+    most, least = max(comm.allgather(need)), available(comm)
+    if most > least:
+        raise MemoryError(
+            f"{what} on {comm.size} rank{'s' * (comm.size > 1)} needs about {_in_words(most)} of "
+            f"memory per rank, and a rank can take {_in_words(least)}. Start more ranks on more "
+            "machines, or fewer on each; ranks on one machine share its memory."
+        )
+
+
+def _in_words(count: float) -> str:
+    return f"{count / 1e9:.3g} GB" if count >= 1e9 else f"{count / 1e6:.3g} MB"
+
+
 @contextmanager
 def collective_errors(comm: Any) -> Iterator[None]:
     """Do something that may fail on some ranks only; then it fails on all of them.
@@ -129,3 +173,40 @@ def sum_over_ranks(comm: Any, values: Any) -> NDArray[Any]:
     found = np.empty_like(mine)
     comm.Allreduce(mine, found)
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """The rows ``first`` to ``first + rows - 1`` of a symmetric matrix of weights.
+
+    Ranks hold the rows in order: those of rank 0 come first. A rank may have none. What is fitted
+    takes the arrays over: it numbers the columns anew, in place.
+
+    Attributes
+    ----------
+    comm : communicator
+    first, n : int
+        Number of the first row here, and of all rows over the ranks.
+    indptr, indices : ndarray of int
+        As in `CSR`; columns ascending in every row, numbered from 0 to ``n - 1``.
+    data : ndarray of float64, or None
+        None on every rank: all weights are 1.
+    """
+
+    comm: Any
+    first: int
+    n: int
+    indptr: NDArray[Any]
+    indices: NDArray[Any]
+    data: NDArray[np.float64] | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many rows are here."""
+        return len(self.indptr) - 1
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays here."""
+        weights = 0 if self.data is None else self.data.nbytes
+        return int(self.indptr.nbytes + self.indices.nbytes + weights)
