@@ -236,7 +236,7 @@ def test_not_with_landmarks():
 def test_a_fit_on_ranks_says_why_its_labels_cannot_change():
     """It has no sample weights in this process: the reason comes before any use of them."""
     clf = RobustGC(affinity="precomputed").fit(graphs.path(8), [0, *[-1] * 6, 1])
-    clf._fit, clf._sizes = AnswersOnly(clf._fit.answer, "", "The nodes are on ranks."), None
+    clf._fit, clf._sample_weight = AnswersOnly(clf._fit.answer, "", "The nodes are on ranks."), None
     for work in (lambda: clf.update({3: 0}), lambda: clf.suggest_queries(1)):
         with pytest.raises(ValueError, match=r"The nodes are on ranks\."):
             work()

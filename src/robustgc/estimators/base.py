@@ -29,7 +29,7 @@ from robustgc.graph.quoting import quoted
 from robustgc.graph.structure import check_sparse
 from robustgc.graph.weights import Array, Weights, separated
 from robustgc.transduction.answer import Certificate, Transduction, decide
-from robustgc.transduction.columns import probabilities, size_of
+from robustgc.transduction.columns import probabilities, root_mean_square
 from robustgc.transduction.labels import Labels, recode
 from robustgc.transduction.landmarks import choose, cover
 
@@ -204,7 +204,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
 
     def _probabilities(self, f: Array) -> Array:
         """Return probabilities of the classes from decision values."""
-        return probabilities(f, size_of(self._answer.f))
+        return probabilities(f, root_mean_square(self._answer.f))
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy over the entries of y that carry a label; no answer is a miss."""

@@ -63,7 +63,7 @@ class Fitted:
         return self._issues()
 
     @cached_property
-    def spread(self) -> float:
+    def scale(self) -> float:
         """Root mean square of the finite decision values over all ranks; all ask together."""
         f = self.answer.f
         known, comm = f[np.isfinite(f)], self.share.comm

@@ -82,13 +82,13 @@ def write_parts(folder: Path, fitted: Fitted, names: NDArray[Any] | None, ending
             check_folder(folder)
             _emptied(folder)
     part: dict[str, Any] | None = None
-    issues, spread = fitted.issues, fitted.spread  # found together: not below
+    issues, scale = fitted.issues, fitted.scale  # found together: not below
     with collective_errors(comm):
         if share.rows:
             file = folder / f"part-{comm.rank:05}{ending}"
             columns = schema(fitted, names)
             with replacing(file) as stream, writer(stream, ending, columns) as out:
-                for table in _blocks(fitted, names, issues, spread):
+                for table in _blocks(fitted, names, issues, scale):
                     out.write_table(table.cast(columns))
             part = {"file": file.name, "rows": share.rows, **_checked(file)}
     parts = [found for found in comm.gather(part) or [] if found]
@@ -106,7 +106,7 @@ def _emptied(folder: Path) -> None:
 
 
 def _blocks(
-    fitted: Fitted, names: NDArray[Any] | None, issues: LabelIssues, spread: float
+    fitted: Fitted, names: NDArray[Any] | None, issues: LabelIssues, scale: float
 ) -> Iterator[Any]:
     """Give the rows here as tables, some at a time."""
     first, rows = fitted.share.first, fitted.share.rows
@@ -122,7 +122,7 @@ def _blocks(
             answer, f=answer.f[some], codes=answer.codes[some], reasons=answer.reasons[some]
         )
         chosen = calibrated(answer.certificates.values())
-        p = probabilities(part.f, typical=1 - ATYPICAL) if chosen else probabilities(part.f, spread)
+        p = probabilities(part.f, typical=1 - ATYPICAL) if chosen else probabilities(part.f, scale)
         yield arrow(answer_columns(known[some], labels, part, p, suspicion[some]))
 
 

@@ -61,18 +61,18 @@ def value_columns(f: Array, classes: NDArray[Any]) -> dict[str, Array]:
     return {f"score_{name}": f[:, k] for k, name in enumerate(classes)}
 
 
-def probabilities(f: Array, spread: float = 1.0, typical: float = 1.0) -> Array:
+def probabilities(f: Array, scale: float = 1.0, typical: float = 1.0) -> Array:
     """Map decision values to (0, 1): a column per class, rows sum to 1, NaN without an answer.
 
     Parameters
     ----------
     f : ndarray, shape (n, columns)
-    spread : float
+    scale : float
         By which the values are divided.
     typical : float
         Share of the nodes that are like their surroundings; the class of the others may be any.
     """
-    scaled = f / (spread or 1.0)
+    scaled = f / (scale or 1.0)
     if f.shape[1] > 1:
         p = np.asarray(softmax(scaled, axis=1))
     else:
@@ -88,7 +88,7 @@ def calibrated(certificates: Iterable[Certificate]) -> bool:
     return bool(chosen) and all(chosen)
 
 
-def size_of(f: Array) -> float:
+def root_mean_square(f: Array) -> float:
     """Return the root mean square of the finite values; 1 if there are none but 0."""
     known = f[np.isfinite(f)]
     largest = float(np.abs(known).max(initial=0.0)) or 1.0

@@ -30,9 +30,9 @@ def _listed(y: Any) -> NDArray[Any]:
 
 
 def _objects(values: list[Any]) -> NDArray[Any]:
-    kept = np.empty(len(values), dtype=object)
-    kept[:] = values
-    return kept
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -41,11 +41,12 @@ def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(np.isnan(values), dtype=bool)
     if values.dtype.kind != "O":
         return np.zeros(len(values), dtype=bool)
-    return np.array([v is None or _is_nan(v) for v in values], dtype=bool)
+    return np.array([is_none(v) for v in values], dtype=bool)
 
 
-def _is_nan(value: object) -> bool:
-    if type(value).__name__ in ("NAType", "NaTType"):
+def is_none(value: object) -> bool:
+    """Whether a value is None, NaN, or the NA of data frames."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 

@@ -49,7 +49,7 @@ class Reading(Checked):
         made._labels = Labels(classes, given, self._marker(classes))
         self.reviewed = self._reviewed(given)
         made._X, made._rows = X, None
-        made._sizes = self.array("sample_weight", "float64", (n,), 0)
+        made._sample_weight = self.array("sample_weight", "float64", (n,), 0)
         made._shares = self._priors(K)
         made._answer = answer = self.answer(n, K)
         made._chosen = chosen = self._landmarks(n, made.affinity)

@@ -53,7 +53,7 @@ def state(
         about["run"] = run
     arrays |= {
         "given": labels.codes,
-        "sample_weight": estimator._sizes,
+        "sample_weight": estimator._sample_weight,
         "codes": answer.codes,
         "f": answer.f,
         "reasons": np.array([number[text] for text in answer.reasons.tolist()], dtype=np.uint8),
