@@ -49,25 +49,13 @@ def unchanged_by_failure(estimator: BaseEstimator) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class InputGraph:
-    """The rows of X as they were read, their labels, and the graph that they make.
+    """The rows of X as they were read, their labels, and the graph that they make."""
 
-    Attributes
-    ----------
-    X : ndarray, sparse array or CSR
-        Points, or weights.
-    labels : Labels
-        Of the rows of X.
-    affinity : Affinity
-    weights : weights from `separated`
-    chosen : ndarray of int or None
-        The rows of X that are the nodes (landmarks); None: all of them.
-    """
-
-    X: Any
-    labels: Labels
+    X: Any  # points, or weights
+    labels: Labels  # of the rows of X
     affinity: Affinity
-    weights: Weights
-    chosen: NDArray[np.int64] | None
+    weights: Weights  # from `separated`
+    chosen: NDArray[np.int64] | None  # rows of X that are nodes, the landmarks; None: all
 
     @property
     def node_labels(self) -> Labels:
@@ -106,7 +94,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
     unlabeled: Any
 
     _scaling: Standardisation | None = None  # of columns, where `classify` has standardised them
-    _chosen: NDArray[np.int64] | None = None  # the rows of X that are nodes; None: all
+    _chosen: NDArray[np.int64] | None = None  # as in `InputGraph`
 
     def _check_input(self) -> None:
         """Refuse what says how X becomes a graph, before any work is done."""
@@ -312,8 +300,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        given = isinstance(self.affinity, str) and self.affinity == "precomputed"
-        tags.input_tags.pairwise = tags.input_tags.positive_only = given
+        precomputed = isinstance(self.affinity, str) and self.affinity == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.positive_only = precomputed
         return tags
 
 

@@ -30,24 +30,13 @@ _ETA = 0.9  # the paper's, where its model answers in place of an ensemble
 
 @dataclass(frozen=True)
 class Component:
-    """One component that was answered.
-
-    Attributes
-    ----------
-    problem : Problem
-        Its graph, its labels, and the parameters that the user has fixed.
-    solution : Solution
-    certificate : Certificate
-    fit : ComponentFit or None
-        The ensemble that has answered; None where it was the paper's model.
-    nodes : ndarray of int
-        Its nodes in the whole graph.
-    """
+    """One component that was answered."""
 
     problem: Problem
     solution: Solution
     certificate: Certificate
-    fit: ComponentFit | None = None
+    fit: ComponentFit | None = None  # the ensemble that has answered; or it was the paper's model
+    # In the whole graph.
     nodes: NDArray[Any] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     _weighed: dict[SolverOptions, ComponentFit] = field(default_factory=dict, repr=False)
 
@@ -79,29 +68,22 @@ def _weigh(problem: Problem, options: SolverOptions, before: ComponentFit | None
 
 
 def answer_component(
-    problem: Problem, psd: bool, options: SolverOptions, before: Component | None = None
+    problem: Problem, options: SolverOptions, before: Component | None = None
 ) -> Component:
     """Answer one component.
 
-    Parameters
-    ----------
-    problem : Problem
-    psd : bool
-        Whether the weights are positive semidefinite, for the bound on the condition number.
-    options : SolverOptions
-    before : Component or None
-        The same graph answered with other labels, from which this answer starts.
+    `before` is the same graph answered with other labels, from which this answer starts.
     """
     if before is not None:  # the graph that knows its products and factors
         problem = replace(problem, graph=before.graph)
     graph = problem.graph
     if problem.parameters.of_the_paper:
-        component = _by_the_paper(problem, psd, options, before)
+        component = _by_the_paper(problem, options, before)
     else:
         refuse_if_too_large(
             graph, ENSEMBLE_COLUMNS * problem.n_classes, dtype_and_tolerance(graph, options)[0]
         )
-        component = _by_ensemble(problem, psd, options, before)
+        component = _by_ensemble(problem, options, before)
     tol = dtype_and_tolerance(graph, options)[1]
     # Modes to choose from are known to some digits only, and so are those of large graphs.
     exact = component.fit is None or graph.n <= (SMALL if problem.has_choice else MEDIUM)
@@ -110,9 +92,7 @@ def answer_component(
     return component
 
 
-def _by_the_paper(
-    problem: Problem, psd: bool, options: SolverOptions, before: Component | None
-) -> Component:
+def _by_the_paper(problem: Problem, options: SolverOptions, before: Component | None) -> Component:
     """Solve Theorem 1's system; after a change of labels, for the difference only."""
     graph, Y = problem.graph, problem.signed_columns()
     if before is not None and graph.n > SMALL:
@@ -124,7 +104,7 @@ def _by_the_paper(
     outcome, history = solve_robust(graph, Y, Gammas(etas=[eta]), options)
     gamma, lambda_1 = outcome.gammas[0], outcome.lambda_1
     certificate = _certificate(
-        *(problem, outcome.solutions[0], psd, history),
+        *(problem, outcome.solutions[0], history),
         gamma=gamma, lambda_1=lambda_1, limit=lambda_1, extension=gamma,
         eigen_residual=outcome.eigen_residual,
     )  # fmt: skip
@@ -150,9 +130,7 @@ def _by_difference(
     return Component(problem, Solution(f, residual, steps), certificate)
 
 
-def _by_ensemble(
-    problem: Problem, psd: bool, options: SolverOptions, before: Component | None
-) -> Component:
+def _by_ensemble(problem: Problem, options: SolverOptions, before: Component | None) -> Component:
     start, tried = time.perf_counter(), tuple[Attempt, ...]()
     reason = f"{problem.graph.n} nodes"
     old = before.fit if before is not None else None
@@ -166,7 +144,7 @@ def _by_ensemble(
                 raise
             tried = (Attempt("ensemble", reason, str(failure), _since(start)),)
             if _needs_lambda_1(problem, options):
-                component = _by_the_paper(problem, psd, options, None)
+                component = _by_the_paper(problem, options, None)
                 history = (*tried, *component.certificate.history)
                 return replace(
                     component, certificate=replace(component.certificate, history=history)
@@ -176,7 +154,7 @@ def _by_ensemble(
     f = _in_columns(fit.f, problem.classes, problem.n_columns)
     last = Attempt(fit.modes.method, reason, fit.modes.note, _since(start))
     solution = Solution(f, fit.residual, fit.n_iter)
-    return Component(problem, solution, _of_the_ensemble(fit, psd, (*tried, last)), fit)
+    return Component(problem, solution, _of_the_ensemble(fit, (*tried, last)), fit)
 
 
 def _needs_lambda_1(problem: Problem, options: SolverOptions) -> bool:
@@ -200,7 +178,6 @@ def _without_modes(problem: Problem, options: SolverOptions) -> DiffusionFilters
 def _certificate(
     problem: Problem,
     solved: Solution | ComponentFit,
-    psd: bool,
     history: tuple[Attempt, ...],
     *,
     gamma: float,
@@ -209,6 +186,7 @@ def _certificate(
     **more: Any,
 ) -> Certificate:
     """Return the evidence of a solution; `limit` is the eigenvalue that gamma stays below."""
+    psd = problem.positive_semidefinite
     bound = condition_number_bound(limit, gamma, positive_semidefinite=psd)
     return Certificate(
         *(problem.graph.n, solved.residual, solved.n_iter),
@@ -231,7 +209,7 @@ def _in_columns(f: Array, classes: NDArray[Any], columns: int) -> Array:
     return out
 
 
-def _of_the_ensemble(fit: ComponentFit, psd: bool, history: tuple[Attempt, ...]) -> Certificate:
+def _of_the_ensemble(fit: ComponentFit, history: tuple[Attempt, ...]) -> Certificate:
     """Return the evidence: that of the heaviest candidate where they differ."""
     candidates, values = fit.ensemble.candidates, fit.modes.values
     lifted = [(c.weight, c.n_modes, c.eta) for c in candidates if c.lifted and c.eta]
@@ -246,7 +224,7 @@ def _of_the_ensemble(fit: ComponentFit, psd: bool, history: tuple[Attempt, ...])
         limit = lambda_1 = gamma / float(fit.label_filters.etas[of_filters])
     chosen = sorted(candidates, key=lambda c: -c.weight) if fit.problem.has_choice else ()
     return _certificate(
-        *(fit.problem, fit, psd, history),
+        *(fit.problem, fit, history),
         gamma=gamma, lambda_1=lambda_1, limit=limit, extension=mean,
         eigen_residual=fit.modes.residual, selection=tuple(chosen),
     )  # fmt: skip

@@ -75,7 +75,8 @@ class GraphProblem:
         some = component.labels
         classes, codes = np.unique(component.codes, return_inverse=True)
         labels = (graph, places, codes.astype(np.int64), self.sample_weight[some], classes)
-        return Problem(*labels, self.class_mass, self.parameters, self.nodes[some])
+        rest = (self.parameters, self.nodes[some], self.positive_semidefinite)
+        return Problem(*labels, self.class_mass, *rest)
 
 
 class Fit(Protocol):
@@ -133,21 +134,12 @@ class GraphFit:
 
 @dataclass(frozen=True)
 class AnswersOnly:
-    """The answers of a fit that was loaded, or whose nodes are spread over processes.
-
-    Attributes
-    ----------
-    answer : Transduction
-    report : LabelIssues, callable or str
-        The report of wrong labels, or what makes it; or why there was none when the model was
-        saved.
-    why : str
-        Why there is no more.
-    """
+    """The answers of a fit that was loaded, or whose nodes are spread over processes."""
 
     answer: Transduction
+    # Of wrong labels: itself, what makes it, or why there was none when the model was saved.
     report: LabelIssues | Callable[[], LabelIssues] | str
-    why: str = LOADED
+    why: str = LOADED  # there is no more
 
     def label_issues(self, options: SolverOptions) -> LabelIssues:
         """Return the report of wrong labels."""
@@ -172,12 +164,7 @@ def fit_graph(
 ) -> GraphFit:
     """Answer for every node of a graph, component by component.
 
-    Parameters
-    ----------
-    problem : GraphProblem
-    options : SolverOptions
-    before : GraphFit or None
-        The same graph with other labels, from which this fit starts.
+    `before` is a fit of the same graph with other labels, from which this one starts.
     """
     known = {} if before is None else before.components
     solved: dict[int, Component] = {}
@@ -185,7 +172,7 @@ def fit_graph(
     for component, graph, places in answers.graphs():
         nodes = np.arange(graph.n) if graph._nodes is None else np.asarray(graph._nodes)
         own, first = problem.of_component(graph, places, component), int(nodes[0])
-        found = answer_component(own, problem.positive_semidefinite, options, known.get(first))
+        found = answer_component(own, options, known.get(first))
         answers.add(component, graph, found.solution, found.certificate)
         solved[first] = replace(found, nodes=nodes)
     answer = answers.complete()

@@ -41,20 +41,11 @@ from robustgc.transduction.labels import Labels, encode, n_columns
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The answer of one rank, and what all have in common.
-
-    Attributes
-    ----------
-    share : Share
-    labels : Labels
-        The classes; the codes of the own rows, -1 where there is no label.
-    answer : Transduction
-        Of the own rows; components numbered over all ranks, certificates of all of them.
-    """
+    """The answer of one rank, and what all have in common."""
 
     share: Share
-    labels: Labels
-    answer: Transduction
+    labels: Labels  # of the own rows
+    answer: Transduction  # of the own rows; components and certificates are those of all ranks
     _issues: Callable[[], LabelIssues]
 
     @cached_property
@@ -83,20 +74,10 @@ def fit(
     options: SolverOptions,
     keep: CheckpointCall = no_checkpoint,
 ) -> Fitted:
-    """Answer for all nodes; called by all ranks together.
+    """Answer for all nodes, from rows that have been checked; called by all ranks together.
 
-    Parameters
-    ----------
-    share : Share
-        Rows that have been checked.
-    nodes : ndarray of int
-        The labelled nodes, numbered over all ranks; the same on every rank.
-    values : sequence
-        Their classes.
-    parameters : Parameters
-    options : SolverOptions
-    keep : callable
-        As in `DistributedGraph`.
+    The labelled `nodes`, numbered over all ranks, and `values`, their classes, are the same on
+    every rank; `keep` is that of `DistributedGraph`.
     """
     order = np.argsort(nodes, kind="stable")
     labels = encode(np.asarray(values, dtype=object), n_nodes=len(nodes), unlabeled="")
@@ -170,8 +151,7 @@ class _Ranks:
     def _solved(
         self, component: LabelledComponent, graph: Graph, places: NDArray[Any]
     ) -> Component:
-        problem = self.problem.of_component(graph, places, component)
-        return answer_component(problem, self.problem.positive_semidefinite, self.options)
+        return answer_component(self.problem.of_component(graph, places, component), self.options)
 
     def _graph(self, component: LabelledComponent) -> tuple[Graph, NDArray[Any]]:
         """Return a component as a graph over all ranks, and the places of its labels in it."""

@@ -44,7 +44,7 @@ def world() -> Any:
         every = on_machine.allgather(_cores())
         sharing = sum(not every[on_machine.rank].isdisjoint(cores) for cores in every)
         os.environ["ROBUSTGC_NUM_THREADS"] = str(max(1, threads.n_threads() // sharing))
-    comm.Set_attr(_beside_key(), on_machine)
+    comm.Set_attr(_machine_key(), on_machine)
     return comm
 
 
@@ -56,7 +56,7 @@ def _cores() -> set[int]:
 
 
 @cache
-def _beside_key() -> int:
+def _machine_key() -> int:
     return int(library().Comm.Create_keyval())
 
 
@@ -66,14 +66,14 @@ def petsc() -> Any:
     world()
     # Its signal handler would print a page of advice where a rank is told to stop.
     _imported("petsc4py").init(["robustgc", "-no_signal_handler"])
-    found = _imported("petsc4py.PETSc")
-    if found.COMM_WORLD.size != world().size:
+    module = _imported("petsc4py.PETSc")
+    if module.COMM_WORLD.size != world().size:
         raise MissingMPIError(
-            f"PETSc sees {found.COMM_WORLD.size} rank and mpi4py {world().size}: it was built "
+            f"PETSc sees {module.COMM_WORLD.size} rank and mpi4py {world().size}: it was built "
             "without MPI, or with another one. Build PETSc with mpicc in the path "
             "(docs/cluster.md)."
         )
-    return found
+    return module
 
 
 @cache
@@ -93,37 +93,22 @@ def _imported(name: str) -> Any:
 
 def available(comm: Any) -> float:
     """Return the bytes that every rank can take: those of the one that has least."""
-    on_machine = comm.Get_attr(_beside_key())
+    on_machine = comm.Get_attr(_machine_key())
     share = resources.available() / (on_machine.size if on_machine else 1)
     return float(comm.allreduce(share, library().MIN))
 
 
 def need_per_rank(nodes: int, entries: int, weighted: bool, size: int) -> float:
-    """Return the bytes that a rank needs for its share of a graph and for a fit, about.
+    """Return about how many bytes one of `size` ranks needs for its share of a graph and a fit.
 
-    Parameters
-    ----------
-    nodes, entries : int
-        Of the whole graph; an edge has two entries.
-    weighted : bool
-    size : int
-        Number of ranks.
+    `nodes` and `entries` are those of the whole graph; an edge has two entries.
     """
     index = 4 if nodes < 2**31 else 8
     return entries / size * (index + 8 * weighted) * COPIES + 8 * VECTORS * nodes / size
 
 
 def check_memory(comm: Any, what: str, need: float) -> None:
-    """Refuse, on all ranks, what would not fit into the memory of one of them.
-
-    Parameters
-    ----------
-    comm : communicator
-    what : str
-        What the memory is for.
-    need : float
-        Bytes that this rank needs.
-    """
+    """Refuse, on all ranks, what needs more bytes than one of them has; `what` they are for."""
     most, least = max(comm.allgather(need)), available(comm)
     if most > least:
         raise MemoryError(
@@ -170,9 +155,9 @@ def sum_over_ranks(comm: Any, values: Any) -> NDArray[Any]:
     mine = np.ascontiguousarray(values)
     if comm.size == 1:
         return mine
-    found = np.empty_like(mine)
-    comm.Allreduce(mine, found)
-    return found
+    total = np.empty_like(mine)
+    comm.Allreduce(mine, total)
+    return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,24 +166,14 @@ class Share:
 
     Ranks hold the rows in order: those of rank 0 come first. A rank may have none. What is fitted
     takes the arrays over: it numbers the columns anew, in place.
-
-    Attributes
-    ----------
-    comm : communicator
-    first, n : int
-        Number of the first row here, and of all rows over the ranks.
-    indptr, indices : ndarray of int
-        As in `CSR`; columns ascending in every row, numbered from 0 to ``n - 1``.
-    data : ndarray of float64, or None
-        None on every rank: all weights are 1.
     """
 
     comm: Any
     first: int
-    n: int
-    indptr: NDArray[Any]
-    indices: NDArray[Any]
-    data: NDArray[np.float64] | None = None
+    n: int  # rows over all ranks
+    indptr: NDArray[Any]  # as in `CSR`
+    indices: NDArray[Any]  # ascending in every row, numbered from 0 to n - 1
+    data: NDArray[np.float64] | None = None  # None on every rank: all weights are 1
 
     @property
     def rows(self) -> int:

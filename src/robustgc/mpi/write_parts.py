@@ -64,16 +64,9 @@ def _ours(manifest: Path) -> bool:
 def write_parts(folder: Path, fitted: Fitted, names: NDArray[Any] | None, ending: str = "") -> None:
     """Write the rows of every rank to its part, then the manifest. All ranks call this together.
 
-    Parts that a stopped run has left, and those of earlier answers, are replaced.
-
-    Parameters
-    ----------
-    folder : Path
-    fitted : Fitted
-    names : ndarray or None
-        Of the own rows; None: they have numbers.
-    ending : str
-        Of the files; by default ``.parquet`` if the folder's name ends so, else ``.csv``.
+    Parts that a stopped run has left, and those of earlier answers, are replaced. `names` are those
+    of the own rows, None for numbers. The files end in ``.parquet`` if the folder's name does, else
+    in ``.csv``, unless `ending` says otherwise.
     """
     comm, share = fitted.share.comm, fitted.share
     ending = ending or (folder.suffix.lower() if folder.suffix.lower() in PARQUET else ".csv")
@@ -82,7 +75,7 @@ def write_parts(folder: Path, fitted: Fitted, names: NDArray[Any] | None, ending
             check_folder(folder)
             _emptied(folder)
     part: dict[str, Any] | None = None
-    issues, scale = fitted.issues, fitted.scale  # found together: not below
+    issues, scale = fitted.issues, fitted.scale  # all ranks together: not below
     with collective_errors(comm):
         if share.rows:
             file = folder / f"part-{comm.rank:05}{ending}"
@@ -195,17 +188,7 @@ def check_mergeable(target: Path) -> None:
 
 
 def merge(folder: Path, target: Path, columns: Any, comm: Any) -> None:
-    """Make one table of the parts, and remove them. All ranks call this together.
-
-    Parameters
-    ----------
-    folder : Path
-        Of `write_parts`.
-    target : Path
-        .csv, .tsv or .parquet, as the parts are.
-    columns : Arrow schema
-    comm : communicator
-    """
+    """Make one table of the parts, of their kind, and remove them. All ranks call this together."""
     with collective_errors(comm):
         if comm.rank == 0:
             about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))

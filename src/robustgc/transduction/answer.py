@@ -136,42 +136,22 @@ def transduce(
 
 @dataclass(frozen=True)
 class LabelledComponent:
-    """One component that has labels.
-
-    Attributes
-    ----------
-    number, size : int
-        Its number, and how many nodes it has.
-    rows : ndarray of int or slice
-        Its nodes among those of this process.
-    labels : ndarray of int
-        The places of its labels among all labels.
-    codes : ndarray of int
-        Their classes.
-    """
+    """One component that has labels."""
 
     number: int
-    size: int
-    rows: Any
-    labels: NDArray[Any]
-    codes: NDArray[np.int64]
+    size: int  # how many nodes it has
+    rows: Any  # its nodes among those of this process
+    labels: NDArray[Any]  # the places of its labels among all labels
+    codes: NDArray[np.int64]  # their classes
 
 
 @dataclass(frozen=True, eq=False)
 class NodeComponents:
-    """The connected components of a graph, at the nodes that this process has.
+    """The connected components of a graph, at the nodes that this process has."""
 
-    Attributes
-    ----------
-    count : int
-        How many components there are.
-    number, size : ndarray of int, shape (rows,)
-        Of the nodes' components: numbers in the order of their first nodes, and how many nodes.
-    """
-
-    count: int
-    number: NDArray[Any]
-    size: NDArray[Any]
+    count: int  # of all components
+    number: NDArray[Any]  # of every node's component, in the order of their first nodes
+    size: NDArray[Any]  # how many nodes every node's component has
 
     @cached_property
     def _order(self) -> NDArray[Any]:
@@ -187,13 +167,7 @@ class NodeComponents:
     def labelled(
         self, number: NDArray[Any], size: NDArray[Any], codes: NDArray[np.int64]
     ) -> Iterator[LabelledComponent]:
-        """Yield the components that have labels.
-
-        Parameters
-        ----------
-        number, size, codes : ndarray of int, shape (labels,)
-            Of every label: its component, how many nodes that has, and the label's class.
-        """
+        """Yield components with labels, from every label's component, the size of it, and class."""
         order = np.argsort(number, kind="stable")
         numbers, first = np.unique(number[order], return_index=True)
         for c, labels in zip(numbers.tolist(), np.split(order, first[1:]), strict=True):
@@ -203,20 +177,8 @@ class NodeComponents:
 class Answers:
     """The answers of the nodes of this process, while components are solved: here or on ranks.
 
-    Parameters
-    ----------
-    parts : NodeComponents
-    d : ndarray, shape (rows,)
-        Degrees.
-    labelled : iterable of LabelledComponent
-    classes : ndarray
-    solves_one_class, rounding
-        As in `transduce`.
-
-    Attributes
-    ----------
-    to_solve : list of LabelledComponent
-        Those that a model is to solve; the others have their answer.
+    Those that a model is `to_solve` are added one by one; the others have their answer. The options
+    are those of `transduce`, `d` are the degrees.
     """
 
     def __init__(
@@ -280,15 +242,7 @@ class Answers:
 class LocalAnswers(Answers):
     """The answers on a graph whose components are solved in this process, one by one.
 
-    Parameters
-    ----------
-    W : weights from `separated`
-    nodes : ndarray of int, shape (labels,)
-        The labelled nodes, ascending.
-    labels : Labels
-        A code for each of them.
-    **options
-        As in `Answers`.
+    `labels` has a code for each of the labelled `nodes`, which ascend.
     """
 
     def __init__(
@@ -325,17 +279,11 @@ def answered(
 ) -> tuple[Array, NDArray[np.int64]]:
     """Return decision values and class codes from the solution on one component.
 
-    Parameters
-    ----------
-    present : ndarray of int
-        The classes with a label there; no other can be the answer.
-    plain : bool
-        Whether f itself varies slowly, rather than f / sqrt(d).
-    rounding : float
-        As in `transduce`.
+    Only the classes that are `present`, with a label there, can be the answer; `plain` is `smooth`
+    of `Certificate`.
     """
     f = solution.f
-    # Beside a node of high degree, a small f may be a clear answer: f grows with sqrt(d).
+    # Next to a node of high degree, a small f may be a clear answer: f grows with sqrt(d).
     smooth = np.asarray(f / (1.0 if plain else graph._sqrt_d[:, None]))
     tie: Any = 0.0
     if rounding:
@@ -360,14 +308,7 @@ def _rounded(graph: Graph, f: Array, residual: float, rounding: float) -> float:
 
 
 def decide(f: Array, tie: Any = 0.0) -> NDArray[np.int64]:
-    """Return the class code of every row of decision values; -1 for a tie or NaN.
-
-    Parameters
-    ----------
-    f : ndarray, shape (N, columns)
-    tie : float or ndarray, shape (N,)
-        A lead up to this is none.
-    """
+    """Return the class code of every row of decision values; -1 for NaN, or a lead up to `tie`."""
     if f.shape[1] == 1:
         margin, codes = np.abs(f[:, 0]), (f[:, 0] > 0).astype(np.int64)
     else:

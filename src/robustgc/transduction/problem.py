@@ -34,6 +34,8 @@ class Problem:
         where nothing is.
     names : ndarray of int, shape (labels,)
         Numbers of the labelled nodes in the graph of all components.
+    positive_semidefinite : bool
+        Of the weights, for the bound on the condition number.
     """
 
     graph: Graph
@@ -44,6 +46,7 @@ class Problem:
     total_mass: Array
     parameters: Parameters
     names: NDArray[Any]
+    positive_semidefinite: bool = False
 
     @property
     def n_classes(self) -> int:
@@ -79,10 +82,7 @@ class Problem:
         return n_columns(len(self.total_mass))
 
     def signed_columns(self) -> Array:
-        """Return the weighted label columns of the paper's model over all nodes.
-
-        One column for two classes, else one versus the rest for each class of all components.
-        """
+        """Return `sign_columns`, for the classes of all components, times label weights."""
         signs = sign_columns(self.classes[self.codes], len(self.total_mass))
         return self.graph.placed(self.nodes, signs * self.sample_weight[:, None])
 
