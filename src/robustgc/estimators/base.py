@@ -310,6 +310,6 @@ def _extended(answer: Transduction, affinity: Affinity, X: Any, new: NDArray[Any
     f = np.empty((len(new), answer.f.shape[1]))
     step = max(1, min(512, BLOCK // len(answer.codes)))
     for start in range(0, len(new), step):
-        part = slice(start, start + step)
-        f[part] = answer.extend(*affinity.rows(X[new[part]]))
+        block = slice(start, start + step)
+        f[block] = answer.extend(*affinity.rows(X[new[block]]))
     return f

@@ -59,8 +59,8 @@ class GraphProblem:
     ) -> "GraphProblem":
         """Return the problem from labels and sample weights of all nodes; -1 is no label."""
         nodes = np.flatnonzero(labels.codes >= 0)
-        given = replace(labels, codes=labels.codes[nodes])
-        return cls(weights, nodes, given, sample_weight[nodes], *rest)
+        of_labels = replace(labels, codes=labels.codes[nodes])
+        return cls(weights, nodes, of_labels, sample_weight[nodes], *rest)
 
     @cached_property
     def class_mass(self) -> Array:
@@ -172,9 +172,9 @@ def fit_graph(
     for component, graph, places in answers.graphs():
         nodes = np.arange(graph.n) if graph._nodes is None else np.asarray(graph._nodes)
         own, first = problem.of_component(graph, places, component), int(nodes[0])
-        found = answer_component(own, options, known.get(first))
-        answers.add(component, graph, found.solution, found.certificate)
-        solved[first] = replace(found, nodes=nodes)
+        here = answer_component(own, options, known.get(first))
+        answers.add(component, graph, here.solution, here.certificate)
+        solved[first] = replace(here, nodes=nodes)
     answer = answers.complete()
     if problem.shares is not None:
         answer = with_shares(answer, problem.shares)

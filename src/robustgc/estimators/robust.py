@@ -359,8 +359,8 @@ class RobustGC(GraphClassifier):
         self.solver_ = certificate.history[-1].solver if certificate.history else "none"
         self.selection_ = certificate.selection
         best = next((c for c in certificate.selection if c.lifted), None)
-        given = checked_parameters(self.eta, self.n_modes, self.class_weight)
+        fixed = checked_parameters(self.eta, self.n_modes, self.class_weight)
         ratio = certificate.gamma / certificate.lambda_1  # NaN where nothing was solved
-        otherwise = given.eta if given.eta is not None else ratio if ratio > 0 else np.nan
+        otherwise = fixed.eta if fixed.eta is not None else ratio if ratio > 0 else np.nan
         self.eta_ = best.eta if best else otherwise
-        self.n_modes_ = best.n_modes if best else given.n_modes or 1
+        self.n_modes_ = best.n_modes if best else fixed.n_modes or 1

@@ -13,14 +13,15 @@ from robustgc.graph.weights import NEGLIGIBLE, Array
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.routing import fetch, owners, send
 from robustgc.mpi.world import Share, library
-from robustgc.transduction.answer import NodeComponents
+from robustgc.transduction.answer import Partition
 
 
-def find_components(share: Share, halo: Halo, d: Array) -> NodeComponents:
+def find_components(share: Share, halo: Halo, d: Array) -> Partition:
     """Find the components: within ranks first, then across, the smallest node giving its number.
 
-    Every round a component tells the one that has its number of a smaller one beside it, and all
-    follow these pointers: the number of rounds grows with the logarithm of the number of parts.
+    Every round a component tells the one that has its number of a smaller one next to it, and all
+    follow these pointers: the number of rounds grows with the logarithm of the number of components
+    within ranks.
     """
     comm, bounds, rows = share.comm, halo.bounds, share.rows
     root = halo.values(np.sqrt(np.where(d > 0, d, 1.0)))
@@ -33,8 +34,8 @@ def find_components(share: Share, halo: Halo, d: Array) -> NodeComponents:
         least, around = label.copy(), halo.values(label[local])
         smallest(W.indptr, W.indices, W.data, root, NEGLIGIBLE, local, around, least)
         better = least < label
-        told, value, _ = send(comm, owners(bounds, label[better]), label[better], least[better])
-        np.minimum.at(pointer, told - share.first, value)
+        roots, value, _ = send(comm, owners(bounds, label[better]), label[better], least[better])
+        np.minimum.at(pointer, roots - share.first, value)
         pointer = fetch(comm, bounds, pointer, pointer)
         label, before = fetch(comm, bounds, pointer, label), label
         if not comm.allreduce(bool(label.any()), library().LOR):
@@ -44,30 +45,30 @@ def find_components(share: Share, halo: Halo, d: Array) -> NodeComponents:
     return _numbered(share, bounds, label[local])
 
 
-def _numbered(share: Share, bounds: NDArray[Any], label: NDArray[np.int64]) -> NodeComponents:
+def _numbered(share: Share, bounds: NDArray[Any], label: NDArray[np.int64]) -> Partition:
     comm, first = share.comm, share.first
     names, local, counts = np.unique(label, return_inverse=True, return_counts=True)
-    told, some, _ = send(comm, owners(bounds, names), names, counts.astype(np.int64))
+    at, some, _ = send(comm, owners(bounds, names), names, counts.astype(np.int64))
     size = np.zeros(share.rows, dtype=np.int64)
-    np.add.at(size, told - first, some)
+    np.add.at(size, at - first, some)
     roots = size > 0
     here = comm.allgather(int(roots.sum()))
     number = np.cumsum(roots) - 1 + sum(here[: comm.rank])
-    return NodeComponents(
+    return Partition(
         sum(here),
         fetch(comm, bounds, number, names)[local],
         fetch(comm, bounds, size, names)[local],
     )
 
 
-def without_faint_links(share: Share, halo: Halo, parts: NodeComponents) -> tuple[Share, int]:
+def without_faint_links(share: Share, halo: Halo, partition: Partition) -> tuple[Share, int]:
     """Return the rows without links between components, and how many there were on all ranks.
 
     As `weights.separated`: a weight too small to join two nodes may be most of the lesser one's
     degree.
     """
-    comm, W, number = share.comm, halo.W, parts.number
-    if W.data is None or parts.count == 1:
+    comm, W, number = share.comm, halo.W, partition.number
+    if W.data is None or partition.count == 1:
         return share, 0
     inside = np.repeat(number, np.diff(W.indptr)) == halo.values(number)[W.indices]
     faint = int(comm.allreduce(int(np.count_nonzero(~inside)))) // 2

@@ -43,8 +43,8 @@ def answer_all(problem: GraphProblem, options: SolverOptions) -> AnswersOnly:
     comm, labels, nodes = world(), problem.labels, problem.nodes
     if rank_by_mpiexec() is None:
         warn(ALONE)
-    parts = (labels.classes, nodes, labels.codes, problem.sample_weight)
-    about, short = repr([part.tolist() for part in parts]), f"{len(nodes)} labels"
+    known = (labels.classes, nodes, labels.codes, problem.sample_weight)
+    about, short = repr([each.tolist() for each in known]), f"{len(nodes)} labels"
     check_equal(comm, about, short, "The labels are", "Give the same y to all ranks.")
     fitted = fit_problem(from_weights(problem.weights, comm), problem, options)
     mine = fitted.answer
@@ -122,10 +122,10 @@ def _merged_labels(
     of_ranks: list[Any], n: int
 ) -> tuple[NDArray[np.int64], NDArray[np.object_], Array]:
     """Put nodes, labels and weights of all ranks together; a node has one label."""
-    nodes = np.concatenate([part[0] for part in of_ranks]).astype(np.int64)
+    nodes = np.concatenate([each[0] for each in of_ranks]).astype(np.int64)
     values = np.empty(len(nodes), dtype=object)
-    values[:] = [value for part in of_ranks for value in part[1]]
-    weights = np.concatenate([part[2] for part in of_ranks])
+    values[:] = [value for each in of_ranks for value in each[1]]
+    weights = np.concatenate([each[2] for each in of_ranks])
     bad = nodes[(nodes < 0) | (nodes >= n)]
     if bad.size:
         raise ValueError(

@@ -93,12 +93,14 @@ def fit_problem(
     keep: CheckpointCall = no_checkpoint,
 ) -> Fitted:
     """Answer the labels of a problem on weights that are spread over ranks."""
-    slepc()  # what is missing is told now, not when a hard component asks for it
+    slepc()  # a missing library is an error now, not when a hard component asks for it
     ranks = _Ranks(share, problem, options, keep)
-    share, labels, whole, parts = ranks.share, problem.labels, ranks.whole, ranks.parts
-    number, size = (whole.at(values, problem.nodes) for values in (parts.number, parts.size))
-    labelled = parts.labelled(number, size, labels.codes)
-    answers = Answers(parts, whole.d, labelled, labels.classes)
+    share, labels, whole, partition = ranks.share, problem.labels, ranks.whole, ranks.partition
+    number, size = (
+        whole.at(values, problem.nodes) for values in (partition.number, partition.size)
+    )
+    labelled = partition.labelled(number, size, labels.codes)
+    answers = Answers(partition, whole.d, labelled, labels.classes)
     ranks.solve(answers)
     codes = np.full(share.rows, -1, dtype=np.int64)
     here = whole.here(problem.nodes)
@@ -114,13 +116,13 @@ class _Ranks:
     ) -> None:
         self.problem, self.options, self.keep = problem, options, keep
         whole = DistributedGraph(share)
-        self.parts = find_components(share, whole.halo, whole.d)
-        self.share, faint = without_faint_links(share, whole.halo, self.parts)
+        self.partition = find_components(share, whole.halo, whole.d)
+        self.share, faint = without_faint_links(share, whole.halo, self.partition)
         if faint:
             whole = DistributedGraph(self.share)
             with collective_errors(share.comm):  # a warning may be an error, then it is that of all
                 if share.comm.rank == 0:
-                    warn_of_faint_links(faint, self.parts.count)
+                    warn_of_faint_links(faint, self.partition.count)
         self.whole = whole
         self.together: list[Component] = []  # answered by all ranks
         self.alone: list[Component] = []  # answered by this one
@@ -135,7 +137,7 @@ class _Ranks:
                 continue
             graph, places = self._graph(component)
             try:
-                found = self._solved(component, graph, places)
+                solved = self._solved(component, graph, places)
             except NotConvergedError as failure:
                 if component.size > MEDIUM:
                     raise
@@ -143,8 +145,8 @@ class _Ranks:
                 failures[component.number] = Attempt("all ranks", reason, str(failure), 0.0)
                 single.append(component)
             else:
-                self.together.append(found)
-                answers.add(component, graph, found.solution, found.certificate)
+                self.together.append(solved)
+                answers.add(component, graph, solved.solution, solved.certificate)
         if single:
             self._by_one_each(single, failures, answers)
 
@@ -160,7 +162,7 @@ class _Ranks:
         def of_component(name: str, make: Callable[[], Arrays]) -> Arrays:
             return keep(f"{name}-{component.number}", make)
 
-        if self.parts.count == 1:
+        if self.partition.count == 1:
             self.whole.keep = of_component
             return self.whole, nodes
         share = extract_component(self.share, self.whole.halo, rows)
@@ -177,7 +179,7 @@ class _Ranks:
         """Solve components side by side, the k-th by rank k, k + ranks and so on."""
         share, halo, comm = self.share, self.whole.halo, self.share.comm
         chosen = np.array([component.number for component in components])
-        graphs = gather_components(share, halo, self.parts.number, chosen)
+        graphs = gather_components(share, halo, self.partition.number, chosen)
         certificates: dict[int, Certificate] = {}
         nothing, width = np.empty(0, np.int64), n_columns(len(self.problem.labels.classes))
         columns = [(nothing, np.empty((0, width)), nothing)]
@@ -185,11 +187,11 @@ class _Ranks:
         with collective_errors(comm):
             for component, (nodes, graph) in mine:
                 places = np.searchsorted(nodes, self.problem.nodes[component.labels])
-                found = self._solved(component, graph, places)
-                self.alone.append(found)
-                certificates[component.number] = found.certificate
+                solved = self._solved(component, graph, places)
+                self.alone.append(solved)
+                certificates[component.number] = solved.certificate
                 present = np.unique(component.codes)
-                columns.append((nodes, *answered(graph, found.solution, present)))
+                columns.append((nodes, *answered(graph, solved.solution, present)))
         nodes, f, codes = (np.concatenate(each) for each in zip(*columns, strict=True))
         nodes, f, codes, _ = send(comm, owners(halo.bounds, nodes), nodes, f, codes)
         for others in comm.allgather(certificates):
@@ -201,9 +203,9 @@ class _Ranks:
 
     def issues(self) -> LabelIssues:
         """Judge all labels; those of a component that one rank has answered are judged there."""
-        found = [component_issues(part.weighed(self.options)) for part in self.together]
-        mine = [component_issues(part.weighed(self.options)) for part in self.alone]
+        issues = [component_issues(each.weighed(self.options)) for each in self.together]
+        mine = [component_issues(each.weighed(self.options)) for each in self.alone]
         for others in self.share.comm.allgather(mine):
-            found += others
+            issues += others
         labels = self.problem.labels
-        return label_issues(found, self.problem.nodes, labels.codes, labels.classes)
+        return label_issues(issues, self.problem.nodes, labels.codes, labels.classes)

@@ -64,7 +64,7 @@ def _machine_key() -> int:
 def petsc() -> Any:
     """Return PETSc's module; mpi4py comes first, or PETSc starts MPI in its own way."""
     world()
-    # Its signal handler would print a page of advice where a rank is told to stop.
+    # Its signal handler would print a page of advice where a rank is stopped.
     _imported("petsc4py").init(["robustgc", "-no_signal_handler"])
     module = _imported("petsc4py.PETSc")
     if module.COMM_WORLD.size != world().size:

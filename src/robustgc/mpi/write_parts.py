@@ -111,12 +111,16 @@ def _blocks(
     for start in range(0, rows, _ROWS):
         some = slice(start, start + _ROWS)
         labels = replace(fitted.labels, codes=fitted.labels.codes[some])
-        part = replace(
+        block = replace(
             answer, f=answer.f[some], codes=answer.codes[some], reasons=answer.reasons[some]
         )
         chosen = calibrated(answer.certificates.values())
-        p = probabilities(part.f, typical=1 - ATYPICAL) if chosen else probabilities(part.f, scale)
-        yield arrow(answer_columns(known[some], labels, part, p, suspicion[some]))
+        p = (
+            probabilities(block.f, typical=1 - ATYPICAL)
+            if chosen
+            else probabilities(block.f, scale)
+        )
+        yield arrow(answer_columns(known[some], labels, block, p, suspicion[some]))
 
 
 def schema(fitted: Fitted, names: NDArray[Any] | None) -> Any:

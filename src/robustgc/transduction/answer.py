@@ -126,8 +126,10 @@ def transduce(
         Differences below this share of the largest decision value count as a tie.
     """
     nodes, K = np.flatnonzero(labels.codes >= 0), len(labels.classes)
-    given = replace(labels, codes=labels.codes[nodes])
-    answers = LocalAnswers(W, nodes, given, solves_one_class=solves_one_class, rounding=rounding)
+    of_labels = replace(labels, codes=labels.codes[nodes])
+    answers = LocalAnswers(
+        W, nodes, of_labels, solves_one_class=solves_one_class, rounding=rounding
+    )
     for component, graph, places in answers.graphs():
         Y = graph.placed(places, sign_columns(component.codes, K))
         answers.add(component, graph, *solver(graph, Y))
@@ -146,7 +148,7 @@ class LabelledComponent:
 
 
 @dataclass(frozen=True, eq=False)
-class NodeComponents:
+class Partition:
     """The connected components of a graph, at the nodes that this process has."""
 
     count: int  # of all components
@@ -183,7 +185,7 @@ class Answers:
 
     def __init__(
         self,
-        parts: NodeComponents,
+        partition: Partition,
         d: Array,
         labelled: Iterable[LabelledComponent],
         classes: NDArray[Any],
@@ -191,13 +193,13 @@ class Answers:
         solves_one_class: bool = False,
         rounding: float = ROUNDING,
     ) -> None:
-        n, K = len(parts.number), len(classes)
-        self._parts, self._d, self._rounding = parts, d, rounding
+        n, K = len(partition.number), len(classes)
+        self._partition, self._d, self._rounding = partition, d, rounding
         self._f, self._codes = np.full((n, n_columns(K)), np.nan), np.full(n, -1, dtype=np.int64)
         self._reasons = np.empty(n, dtype=object)
         self._reasons.fill(NO_LABEL)  # one text for all; np.full would make a copy for every node
-        if parts.size.min(initial=2) == 1:
-            self._reasons[parts.size == 1] = ISOLATED
+        if partition.size.min(initial=2) == 1:
+            self._reasons[partition.size == 1] = ISOLATED
         self._certificates: dict[int, Certificate] = {}
         self._constants: dict[int, Array] = {}
         self.to_solve: list[LabelledComponent] = []
@@ -234,7 +236,7 @@ class Answers:
 
     def complete(self) -> Transduction:
         """Return the answer."""
-        known = (self._f, self._codes, self._reasons, self._parts.number)
+        known = (self._f, self._codes, self._reasons, self._partition.number)
         certificates = dict(sorted(self._certificates.items()))
         return Transduction(*known, certificates, self._constants, self._d)
 
@@ -252,14 +254,14 @@ class LocalAnswers(Answers):
         count, number = components(W)
         one_size = np.broadcast_to(np.int64(len(number)), len(number))  # takes no memory
         size = one_size if count == 1 else np.bincount(number, minlength=count)[number]
-        parts = NodeComponents(count, number, size)
-        labelled = parts.labelled(number[nodes], size[nodes], labels.codes)
+        partition = Partition(count, number, size)
+        labelled = partition.labelled(number[nodes], size[nodes], labels.codes)
         d = np.asarray(W.sum(axis=1), dtype=float).ravel()
-        super().__init__(parts, d, labelled, labels.classes, **options)
+        super().__init__(partition, d, labelled, labels.classes, **options)
 
     def graphs(self) -> Iterator[tuple[LabelledComponent, Graph, NDArray[Any]]]:
         """Yield the components to solve, each with its graph and its labelled nodes there."""
-        W, d, alone = self._W, self._d, self._parts.count == 1
+        W, d, alone = self._W, self._d, self._partition.count == 1
         for component in self.to_solve:
             rows, places = component.rows, self._nodes[component.labels]
             if not alone and isinstance(W, Operator):

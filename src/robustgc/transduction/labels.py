@@ -49,7 +49,7 @@ class Labels:
         """Return the class for every code, and the marker for code -1.
 
         In an array of the classes' type where it can hold the marker too, else of objects: whole
-        numbers beside NaN become floats only where floats tell all of them apart.
+        numbers with NaN among them become floats only where floats tell all of them apart.
         """
         if (codes >= 0).all():
             return self.classes[codes]
@@ -128,18 +128,18 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
             "needed; -1, None, NaN and '' mean unlabelled (choose another marker with unlabeled=)."
             f"{_blamed(gaps)}"
         )
-    given = of_one_type(values[~missing])
-    if given.dtype.kind == "f" and np.isinf(given).any():
+    labels = of_one_type(values[~missing])
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
         raise ValueError(
             "Input y contains infinity or a value too large for dtype('float64'), which is no "
             "class. Use whole numbers, text or booleans; NaN marks unlabelled nodes."
         )
     with np.errstate(invalid="ignore"):  # whole numbers that no integer type of numpy holds
-        check_classification_targets(given)
-    classes, inverse = np.unique(given, return_inverse=True)
+        check_classification_targets(labels)
+    classes, inverse = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"The labels have 1 class only, {quoted(classes[0].item())}, on {len(given)} of "
+            f"The labels have 1 class only, {quoted(classes[0].item())}, on {len(labels)} of "
             f"{n_nodes} nodes. At least two classes are needed. (-1, None, NaN and '' mean "
             "unlabelled; choose another marker with unlabeled= if one of them is a class.)"
             f"{_blamed(gaps)}"
@@ -160,14 +160,13 @@ def recode(y: ArrayLike, classes: NDArray[Any], *, unlabeled: object = None) -> 
     values = one_dimensional(y)
     known = {value: code for code, value in enumerate(classes.tolist())}
     missing = unlabelled(values, unlabeled)
-    if classes.dtype.kind == "U":  # "-1" was a class beside words; here it may stand alone
+    if classes.dtype.kind == "U":  # "-1" was a class among words; here it may stand alone
         missing &= np.array([str(value) not in known for value in values], dtype=bool)
     codes = np.full(len(values), -1, dtype=np.int64)
     if not missing.all():
-        given = typed_values(values[~missing])
-        comparable = (given.dtype.kind == "U") == (classes.dtype.kind == "U")
-        found = [known.get(value, -2) if comparable else -2 for value in given.tolist()]
-        codes[~missing] = found
+        labels = typed_values(values[~missing])
+        comparable = (labels.dtype.kind == "U") == (classes.dtype.kind == "U")
+        codes[~missing] = [known.get(v, -2) if comparable else -2 for v in labels.tolist()]
     return codes
 
 
@@ -267,9 +266,9 @@ def flip(
     >>> flip(["a", "b"], 2, ["a", "b"], np.random.default_rng(7))[0]
     array(['b', 'a'], dtype='<U1')
     """
-    given, names = np.asarray(labels), np.asarray(classes)
+    right, names = np.asarray(labels), np.asarray(classes)
     # Of the wider of the two types: "red" into an array of one letter each would become "r".
-    wrong = np.array(given, dtype=np.result_type(given, names) if given.dtype.kind == "U" else None)
+    wrong = np.array(right, dtype=np.result_type(right, names) if right.dtype.kind == "U" else None)
     if not 0 <= n_wrong <= len(wrong):
         raise ValueError(
             f"{n_wrong} of {len(wrong)} labels cannot be flipped; ask for 0 to {len(wrong)}."
@@ -294,8 +293,8 @@ def _gaps(values: NDArray[Any], unlabeled: object) -> Missing:
         return find_missing(values.tolist())
     missing: NDArray[np.bool_] = is_missing(values)
     if not missing.all():
-        given = typed_values(values[~missing])
-        missing[~missing] = equal_to(given, -1 if unlabeled is None else unlabeled)
+        labels = typed_values(values[~missing])
+        missing[~missing] = equal_to(labels, -1 if unlabeled is None else unlabeled)
     return Missing(missing)
 
 

@@ -83,10 +83,10 @@ def check_class_weights(
     mass = np.bincount(codes, weights=relative, minlength=len(classes))
     heaviest = np.zeros(len(classes))
     np.maximum.at(heaviest, codes, relative)
-    left = np.where(counts > 1, mass - heaviest, np.where(counts > 0, mass, np.inf))
-    light, heavy = int(left.argmin()), int(mass.argmax())
-    if left[light] < _LIGHT * mass[heavy]:
-        share = left[light] / mass[heavy]
+    others = np.where(counts > 1, mass - heaviest, np.where(counts > 0, mass, np.inf))
+    light, heavy = int(others.argmin()), int(mass.argmax())
+    if others[light] < _LIGHT * mass[heavy]:
+        share = others[light] / mass[heavy]
         part = f"{share:.1g}" if share > 1e-15 else "less than 1e-15"
         without = "without its heaviest label " if counts[light] > 1 else ""
         raise ValueError(
