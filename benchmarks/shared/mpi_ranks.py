@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import psutil
 
+from robustgc.estimators.fits import GraphProblem
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
-from robustgc.mpi.fit import fit_codes
+from robustgc.mpi.fit import fit_problem
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.reading import read_share
 from robustgc.mpi.spread_graph import DistributedGraph
@@ -25,12 +26,13 @@ from robustgc.transduction.labels import encode
 PRODUCTS = 20
 
 
-def main(folder: Path, labels: Path, kind: str, repeats: int) -> None:
+def main(folder: Path, label_file: Path, kind: str, repeats: int) -> None:
     comm = world()
-    y = np.load(labels)
+    y = np.load(label_file)
     nodes = np.flatnonzero(y >= 0)
-    given, sizes = encode(y[nodes], n_nodes=len(nodes)), np.ones(len(nodes))
+    labels = encode(y[nodes], n_nodes=len(nodes))
     model = Parameters(0.9, 1, False) if kind == "paper" else Parameters(None, None, False)
+    problem = GraphProblem(None, nodes, labels, np.ones(len(nodes)), model)
     before = psutil.Process().memory_info().rss
     runs = []
     for _ in range(repeats):
@@ -38,7 +40,7 @@ def main(folder: Path, labels: Path, kind: str, repeats: int) -> None:
         start = time.perf_counter()
         share = read_share(folder, comm).share
         read = time.perf_counter() - start
-        fitted = fit_codes(share, nodes, given, sizes, model, SolverOptions())
+        fitted = fit_problem(share, problem, SolverOptions())
         comm.Barrier()
         runs.append((time.perf_counter() - start, read))
     certificate = max(fitted.answer.certificates.values(), key=lambda c: c.n_nodes)

@@ -25,8 +25,8 @@ from robustgc.io.named import NamedGraph, by_number
 from robustgc.io.objects import as_names, named_graph
 from robustgc.io.opening import InputError, replacing
 from robustgc.io.point_columns import NamedPoints
-from robustgc.transduction.changes import pairs_of
 from robustgc.transduction.columns import answer_columns, class_names, value_columns
+from robustgc.transduction.labels import pairs_of
 from robustgc.transduction.missing import find_missing
 
 

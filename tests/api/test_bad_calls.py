@@ -317,7 +317,7 @@ class StopError(BaseException):
 
 
 @pytest.mark.parametrize("fitted_before", [False, True])
-@pytest.mark.parametrize("what", ["Answers", "encode", "check_priors", "Labels.names"])
+@pytest.mark.parametrize("what", ["LocalAnswers", "encode", "check_priors", "Labels.names"])
 @pytest.mark.parametrize("stop", [StopError, ValueError])
 def test_a_fit_that_fails_or_is_stopped_changes_no_attribute(
     monkeypatch, fitted_before, what, stop
@@ -328,7 +328,7 @@ def test_a_fit_that_fails_or_is_stopped_changes_no_attribute(
         clf.fit(X, y, np.ones(len(y)))
     before = dict(vars(clf))
     home = {
-        "Answers": "robustgc.estimators.fits.Answers",
+        "LocalAnswers": "robustgc.estimators.fits.LocalAnswers",
         "Labels.names": "robustgc.transduction.labels.Labels.names",
     }
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import graphs
 import lifting
-from robustgc import NotConvergedError, RobustGC
+from robustgc import Graph, NotConvergedError, RobustGC
 from robustgc.estimators import components
 from robustgc.estimators.fits import AnswersOnly
 from robustgc.linalg.ladder import SolverOptions
@@ -148,6 +148,8 @@ def test_there_and_back_restores_the_answer(kind, weighted):
     clf = RobustGC(affinity="precomputed").fit(W, y, weights)
     f, answer = clf.f_.copy(), clf.transduction_.copy()
     changes = some_changes(y)
+    if weighted:  # labels that are taken away have weight 1 when they are given again
+        changes = {node: label for node, label in changes.items() if label not in (None, -1)}
     clf.update(changes)
     assert relative(clf.f_, f) > 1e-3
     clf.update({node: None if y[node] < 0 else y[node] for node in changes})
@@ -234,7 +236,7 @@ def test_not_with_landmarks():
 def test_a_fit_on_ranks_says_why_its_labels_cannot_change():
     """It has no sample weights in this process: the reason comes before any use of them."""
     clf = RobustGC(affinity="precomputed").fit(graphs.path(8), [0, *[-1] * 6, 1])
-    clf._fit, clf._sizes = AnswersOnly(clf._fit.answer, "", "The nodes are on ranks."), None
+    clf._fit, clf._sample_weight = AnswersOnly(clf._fit.answer, "", "The nodes are on ranks."), None
     for work in (lambda: clf.update({3: 0}), lambda: clf.suggest_queries(1)):
         with pytest.raises(ValueError, match=r"The nodes are on ranks\."):
             work()
@@ -248,6 +250,68 @@ def test_a_report_that_cannot_be_made_says_the_first_reason(monkeypatch):
     def failing(*_args, **_kwargs):
         raise NotConvergedError("The first reason.")
 
-    monkeypatch.setattr(components, "fit_component", failing)
+    monkeypatch.setattr(components, "weigh", failing)
     with pytest.raises(NotConvergedError, match=r"The first reason\."):
-        components.weighed_fit(component, SolverOptions())
+        component.weighed(SolverOptions())
+
+
+def test_a_report_of_the_papers_model_weighs_once_and_answers_no_other_node(monkeypatch):
+    W, y = graph_with_labels("small", 2)
+    clf = RobustGC(0.9, n_modes=1, affinity="precomputed").fit(W, y)
+    expected = components.fit_component(
+        next(iter(clf._fit.components.values())).problem, SolverOptions()
+    )
+    weighed = []
+
+    def counted(*args, **kwargs):
+        weighed.append(weigh(*args, **kwargs))
+        return weighed[-1]
+
+    def failing(*_args, **_kwargs):
+        raise AssertionError("all nodes were solved for")
+
+    weigh = components.weigh
+    monkeypatch.setattr(components, "weigh", counted)
+    monkeypatch.setattr(components, "fit_component", failing)
+    first, second = clf.label_issues(), clf.label_issues()
+    assert len(weighed) == 1
+    np.testing.assert_array_equal(weighed[0].ensemble.label_posterior,
+                                  expected.ensemble.label_posterior)  # fmt: skip
+    np.testing.assert_array_equal(first.suspicion, second.suspicion)
+    clf.update({int(np.flatnonzero(y < 0)[0]): 1}).label_issues()
+    assert len(weighed) == 2
+
+
+@pytest.mark.parametrize("options", [{"n_modes": 1}, {"n_modes": 3, "tol": 1e-7}, {}])
+def test_the_residuals_of_updates_add_up(options):
+    """To a few times the tolerance: from there on an update solves for all labels anew."""
+    W, y = graph_with_labels("blocks", 2)
+    model = {"eta": 0.9, **options} if options else {}
+    clf, rng = RobustGC(affinity="precomputed", **model).fit(W, y), np.random.default_rng(2389)
+    residuals, tol = [clf.residual_], options.get("tol", 1e-8 if options else 1e-6)
+    for _ in range(9):
+        changes = {int(i): int(rng.integers(2)) for i in rng.choice(len(y), 9, replace=False)}
+        y = applied(y, changes)
+        residuals.append(clf.update(changes).residual_)
+        if options.get("n_modes") == 1:  # the system of Theorem 1
+            graph, labelled = Graph(W), y >= 0
+            Y = np.where(labelled, 2 * y - 1.0, 0.0)
+            x = clf.f_ / clf.gamma_
+            left = graph.L_N(x) - clf.gamma_ * x - graph.P0(Y)
+            assert np.linalg.norm(left) <= clf.residual_ * np.linalg.norm(Y) * (1 + 1e-4)
+    assert max(residuals) <= 4 * tol
+    assert max(residuals) > 1.5 * residuals[0]
+
+
+def test_a_label_given_again_has_the_weight_of_a_new_one():
+    W, y = graph_with_labels("small", 3)
+    weights = np.random.default_rng(2393).uniform(0.5, 2.0, len(y))
+    weights[y >= 0] /= weights[y >= 0].mean()
+    node, other = np.flatnonzero(y == 1)[:2].tolist()
+    clf = RobustGC(0.9, n_modes=2, affinity="precomputed").fit(W, y, weights)
+    clf.update({node: None}).update({node: 1, other: 2})  # one that is replaced keeps its weight
+    weights[node] = 1.0
+    fresh = RobustGC(0.9, n_modes=2, affinity="precomputed")
+    fresh.fit(W, applied(y, {other: 2}), weights)
+    scale = weights[y >= 0].mean()  # a fit brings weights to a mean of 1
+    assert relative(clf.f_ / scale, fresh.f_) <= 1e-9

@@ -12,6 +12,7 @@ from robustgc.estimators.saving.model import load, save
 from robustgc.graph.graph import SMALL
 from robustgc.linalg.lifted import LARGE_GRAPH_RESIDUAL
 from robustgc.transduction.answer import DECIDED, ISOLATED, NO_LABEL, ONE_CLASS, TIE
+from robustgc.transduction.labels import sign_columns
 from robustgc.transduction.landmarks import EXTENDED, OUT_OF_REACH
 from tests.fuzz.verdict import BrokenError
 from tests.support import oracles
@@ -259,7 +260,7 @@ def formula(asked, folder):
     clf, case = asked.clf, asked.case
     if case.plain is None or not case.graph or case.more or len(np.asarray(case.plain)) > 60:
         return
-    W, Y = np.asarray(case.plain), clf._labels.columns()
+    W, Y = np.asarray(case.plain), sign_columns(clf._labels.codes, len(clf.classes_))
     F = np.reshape(clf.f_, (len(clf.f_), -1))
     for c in np.unique(clf.components_):
         nodes = np.flatnonzero(clf.components_ == c)

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from robustgc.estimators.fits import GraphProblem
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
-from robustgc.mpi.fit import fit_codes
-from robustgc.mpi.share import Share
-from robustgc.mpi.world import world
+from robustgc.mpi.fit import fit_problem
+from robustgc.mpi.world import Share, world
 from robustgc.transduction.labels import encode
 
 warnings.filterwarnings("ignore", "Left out .* fainter")
@@ -65,7 +65,8 @@ def check(comm, path, way):
     eta, n_modes, tol = (None if np.isnan(x) else float(x) for x in case["asked"])
     model = Parameters(eta, None if n_modes is None else int(n_modes), False)
     rows = share(comm, W, way, labelled)
-    found = fit_codes(rows, labelled, given, np.ones(len(labelled)), model, SolverOptions(tol=tol))
+    problem = GraphProblem(None, labelled, given, np.ones(len(labelled)), model)
+    found = fit_problem(rows, problem, SolverOptions(tol=tol))
     answer, issues = found.answer, found.issues
     f, codes, reasons, number = (
         np.concatenate(comm.allgather(x))

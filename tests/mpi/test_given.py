@@ -9,8 +9,7 @@ import scipy.sparse as sp
 from robustgc.graph.csr import CSR
 from robustgc.mpi.checking import check_share
 from robustgc.mpi.given import from_petsc, from_weights
-from robustgc.mpi.share import Share
-from robustgc.mpi.world import petsc, world
+from robustgc.mpi.world import Share, petsc, world
 from robustgc.graph.weights import check_weights
 
 comm = world()

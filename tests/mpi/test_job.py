@@ -50,7 +50,7 @@ def test_answers_are_those_of_one_process(blocks, n_ranks):
     sizes = np.ones(65)
     sizes[0] = 2.0
     clf = RobustGC(affinity="precomputed").fit(W, y, sample_weight=sizes)
-    problem = GraphProblem(W, clf._labels, clf._sizes, FREE)
+    problem = GraphProblem.of_all_nodes(W, clf._labels, clf._sample_weight, FREE)
     found = job.fit_on_ranks(problem, SolverOptions(), n_ranks)
     answer, issues = found.answer, found.label_issues(SolverOptions())
     expected = clf._answer
@@ -94,7 +94,7 @@ def fault(tmp_path, monkeypatch):
 
 def solve_path():
     labels = encode(["a", "", "", "b"], n_nodes=4)
-    problem = GraphProblem(sp.csr_array(path(4)), labels, np.ones(4), FREE)
+    problem = GraphProblem.of_all_nodes(sp.csr_array(path(4)), labels, np.ones(4), FREE)
     return job.fit_on_ranks(problem, SolverOptions(), 2)
 
 
@@ -150,7 +150,7 @@ def test_a_class_whose_labels_do_not_count_stays_a_class(blocks):
     W, y = blocks
     sizes = np.where(np.array(y) == "class 1", 0.0, 1.0)
     clf = RobustGC(affinity="precomputed").fit(W, y, sample_weight=sizes)
-    problem = GraphProblem(W, clf._labels, clf._sizes, FREE)
+    problem = GraphProblem.of_all_nodes(W, clf._labels, clf._sample_weight, FREE)
     found = job.fit_on_ranks(problem, SolverOptions(), 2)
     answer, issues = found.answer, found.label_issues(SolverOptions())
     assert answer.f.shape == (65, 3)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from robustgc.mpi.memory import need_per_rank
+from robustgc.mpi.world import need_per_rank
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from ranks import run
 
 from robustgc.api import classify
 from robustgc.io.opening import InputError
-from robustgc.mpi.writing import check_folder
+from robustgc.mpi.write_parts import check_folder
 
 THREE = [
     ("m0", "a,b"),

@@ -72,5 +72,5 @@ def problem(graph, y, model=CHOICE):
     """The problem of labels y, -1 for none, on a connected graph, all of one weight."""
     nodes = np.flatnonzero(y >= 0)
     classes, codes = np.unique(y[nodes], return_inverse=True)
-    weights, elsewhere = np.ones(len(nodes)), np.zeros(len(classes))
-    return Problem(graph, nodes, codes, weights, elsewhere, False, model, classes, nodes)
+    weights, mass = np.ones(len(nodes)), np.bincount(codes).astype(float)
+    return Problem(graph, nodes, codes, weights, classes, mass, model, nodes)

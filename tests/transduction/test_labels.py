@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from robustgc.transduction.labels import draw, encode, flip, recode
+from robustgc.transduction.labels import draw, encode, flip, recode, sign_columns
 
 NAN = float("nan")
 
@@ -93,9 +93,9 @@ def test_nullable_and_new_string_types_keep_their_classes():
 
 
 def test_columns_for_two_and_for_more_classes():
-    two = encode(["a", "", "b"], n_nodes=3).columns()
+    two = sign_columns(encode(["a", "", "b"], n_nodes=3).codes, 2)
     assert two.tolist() == [[-1], [0], [1]]
-    three = encode(["a", "", "b", "c"], n_nodes=4).columns()
+    three = sign_columns(encode(["a", "", "b", "c"], n_nodes=4).codes, 3)
     assert three.tolist() == [[1, -1, -1], [0, 0, 0], [-1, 1, -1], [-1, -1, 1]]
 
 

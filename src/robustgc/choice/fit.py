@@ -21,6 +21,8 @@ _SINGLE = 10_000  # nodes from which candidates are weighed in single precision 
 _TOL = (1e-6, 1e-4)  # of an answer whose modes are chosen: up to so many nodes, and above
 _COARSE_TOL = (1e-3, 1e-6)  # of leave-one-out answers: where there is a choice, and where not
 _CHANGE_TOL = 1e-2  # of the difference that changed labels make, at most
+# Residuals of changes add up; where they reach so many times the tolerance all is solved anew.
+CHANGES_ADD = 4.0
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,12 @@ class ComponentFit:
         size = float(np.linalg.norm(problem.graph.norms(difference)))
         if size == 0.0:
             return replace(fit, n_iter=0)
-        relative = size / float(np.linalg.norm(now))
+        norm = float(np.linalg.norm(now))
+        start, carried = self.filter_sum, self.residual * float(np.linalg.norm(before)) / norm
+        if carried > (CHANGES_ADD - 1) * self.tol:
+            difference, size = problem.columns(now), norm
+            start, carried = np.zeros_like(start), 0.0
+        relative = size / norm
         tol = min(_CHANGE_TOL, self.tol / relative)
         filters, shares = self.label_filters.filters, self.ensemble.combination.filters
         sums, residual, steps = filters.answer(difference, shares[None], tol)
@@ -87,9 +94,9 @@ class ComponentFit:
             ridges = Ridges(problem, self.label_filters.at_nodes(problem.nodes))
         return replace(
             fit,
-            filter_sum=self.filter_sum + sums[0],
+            filter_sum=start + sums[0],
             ridges=ridges,
-            residual=max(self.residual, residual * relative),
+            residual=carried + residual * relative,
             n_iter=steps,
         )._with_regressions()
 

@@ -183,11 +183,10 @@ def _classified(
     ranks: Ranks, data: DataOptions, model: ModelOptions, output: Path, merge: bool
 ) -> dict[str, Any]:
     """Read, fit and write; return the summary."""
-    from robustgc.mpi.merging import check_mergeable
-    from robustgc.mpi.merging import merge as merged
     from robustgc.mpi.stop import StopMessage
     from robustgc.mpi.world import collective_errors
-    from robustgc.mpi.writing import check_folder, schema, write_parts
+    from robustgc.mpi.write_parts import check_folder, check_mergeable, schema, write_parts
+    from robustgc.mpi.write_parts import merge as merged
 
     comm, folder = ranks.comm, Path(f"{output}.parts") if merge else output
     path = Path(f"{output}.checkpoint")
@@ -310,7 +309,7 @@ def info_on_ranks(graph: GraphOptions, as_json: bool) -> None:
 def _describe(share: Any) -> dict[str, Any]:
     """Return what there is to say of the ranks. All of them call this together."""
     from robustgc.graph import resources
-    from robustgc.mpi.memory import need_per_rank
+    from robustgc.mpi.world import need_per_rank
 
     comm, host = share.comm, socket.gethostname()
     hosts = comm.allgather(host)

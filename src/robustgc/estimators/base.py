@@ -29,7 +29,7 @@ from robustgc.graph.quoting import quoted
 from robustgc.graph.structure import check_sparse
 from robustgc.graph.weights import Array, Weights, separated
 from robustgc.transduction.answer import Certificate, Transduction, decide
-from robustgc.transduction.columns import probabilities, size_of
+from robustgc.transduction.columns import probabilities, root_mean_square
 from robustgc.transduction.labels import Labels, recode
 from robustgc.transduction.landmarks import choose, cover
 
@@ -49,25 +49,13 @@ def unchanged_by_failure(estimator: BaseEstimator) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class InputGraph:
-    """The rows of X as they were read, their labels, and the graph that they make.
+    """The rows of X as they were read, their labels, and the graph that they make."""
 
-    Attributes
-    ----------
-    X : ndarray, sparse array or CSR
-        Points, or weights.
-    labels : Labels
-        Of the rows of X.
-    affinity : Affinity
-    weights : weights from `separated`
-    chosen : ndarray of int or None
-        The rows of X that are the nodes (landmarks); None: all of them.
-    """
-
-    X: Any
-    labels: Labels
+    X: Any  # points, or weights
+    labels: Labels  # of the rows of X
     affinity: Affinity
-    weights: Weights
-    chosen: NDArray[np.int64] | None
+    weights: Weights  # from `separated`
+    chosen: NDArray[np.int64] | None  # rows of X that are nodes, the landmarks; None: all
 
     @property
     def node_labels(self) -> Labels:
@@ -106,7 +94,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
     unlabeled: Any
 
     _scaling: Standardisation | None = None  # of columns, where `classify` has standardised them
-    _chosen: NDArray[np.int64] | None = None  # the rows of X that are nodes; None: all
+    _chosen: NDArray[np.int64] | None = None  # as in `InputGraph`
 
     def _set_parameters(self, arguments: dict[str, Any]) -> None:
         """Set the parameters of an `__init__`, from its `locals()`, each as it was given."""
@@ -210,7 +198,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
 
     def _probabilities(self, f: Array) -> Array:
         """Return probabilities of the classes from decision values."""
-        return probabilities(f, size_of(self._answer.f))
+        return probabilities(f, root_mean_square(self._answer.f))
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy over the entries of y that carry a label; no answer is a miss."""
@@ -318,8 +306,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        given = isinstance(self.affinity, str) and self.affinity == "precomputed"
-        tags.input_tags.pairwise = tags.input_tags.positive_only = given
+        precomputed = isinstance(self.affinity, str) and self.affinity == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.positive_only = precomputed
         return tags
 
 
@@ -328,6 +316,6 @@ def _extended(answer: Transduction, affinity: Affinity, X: Any, new: NDArray[Any
     f = np.empty((len(new), answer.f.shape[1]))
     step = max(1, min(512, BLOCK // len(answer.codes)))
     for start in range(0, len(new), step):
-        part = slice(start, start + step)
-        f[part] = answer.extend(*affinity.rows(X[new[part]]))
+        block = slice(start, start + step)
+        f[block] = answer.extend(*affinity.rows(X[new[block]]))
     return f

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.choice.candidates import heaviest_lifted
-from robustgc.choice.fit import ComponentFit, fit_component, weigh
+from robustgc.choice.fit import CHANGES_ADD, ComponentFit, fit_component, weigh
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array
-from robustgc.linalg.bounded import diffusion_filters
+from robustgc.linalg.bounded import DiffusionFilters, diffusion_filters
 from robustgc.linalg.cost import ENSEMBLE_COLUMNS, refuse_if_too_large
 from robustgc.linalg.deflated import DeflatedOperator
 from robustgc.linalg.ladder import Attempt, SolverOptions, dtype_and_tolerance, solve_robust
@@ -19,7 +19,6 @@ from robustgc.linalg.lifted import LARGE_GRAPH_RESIDUAL, MEDIUM
 from robustgc.linalg.solution import (
     Gammas,
     NotConvergedError,
-    PathSolution,
     Solution,
     warn_if_inaccurate,
 )
@@ -32,117 +31,107 @@ _ETA = 0.9  # the paper's, where its model answers in place of an ensemble
 
 @dataclass(frozen=True)
 class Component:
-    """One component that was answered.
-
-    Attributes
-    ----------
-    problem : Problem
-        Its graph, its labels, and the parameters that the user has fixed.
-    solution : Solution
-    certificate : Certificate
-    fit : ComponentFit or None
-        The ensemble that has answered; None where it was the paper's model.
-    Y : ndarray or None
-        The label columns that the paper's model has answered.
-    nodes : ndarray of int
-        Its nodes in the whole graph.
-    """
+    """One component that was answered."""
 
     problem: Problem
     solution: Solution
     certificate: Certificate
-    fit: ComponentFit | None = None
-    Y: Array | None = None
+    fit: ComponentFit | None = None  # the ensemble that has answered; or it was the paper's model
+    # In the whole graph.
     nodes: NDArray[Any] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    _weighed: dict[SolverOptions, ComponentFit] = field(default_factory=dict, repr=False)
 
     @property
     def graph(self) -> Graph:
         """The component."""
         return self.problem.graph
 
+    def weighed(self, options: SolverOptions) -> ComponentFit:
+        """Return the ensemble, its candidates weighed by the labels of now; searched for once."""
+        if self.fit is not None and self.fit.is_weighed:
+            return self.fit
+        if options not in self._weighed:
+            self._weighed[options] = _weigh(self.problem, options, self.fit)
+        return self._weighed[options]
+
+
+def _weigh(problem: Problem, options: SolverOptions, before: ComponentFit | None) -> ComponentFit:
+    """Weigh the candidates, without an answer for all nodes."""
+    try:
+        return weigh(problem, options, before)
+    except NotConvergedError as failure:
+        if before is not None or not problem.has_choice or problem.graph.spread is not None:
+            raise
+        try:
+            return weigh(problem, options, without_modes=_without_modes(problem, options))
+        except NotConvergedError:  # on a small graph with weights of all sizes
+            raise failure from None
+
 
 def answer_component(
-    problem: Problem, Y: Array, psd: bool, options: SolverOptions, before: Component | None = None
+    problem: Problem, options: SolverOptions, before: Component | None = None
 ) -> Component:
     """Answer one component.
 
-    Parameters
-    ----------
-    problem : Problem
-    Y : ndarray, shape (N, columns)
-        The label columns of +1 / -1 / 0.
-    psd : bool
-        Whether the weights are positive semidefinite, for the bound on the condition number.
-    options : SolverOptions
-    before : Component or None
-        The same graph answered with other labels, from which this answer starts.
+    `before` is the same graph answered with other labels, from which this answer starts.
     """
     if before is not None:  # the graph that knows its products and factors
         problem = replace(problem, graph=before.graph)
     graph = problem.graph
     if problem.parameters.of_the_paper:
-        component = _by_the_paper(problem, Y, psd, options, before)
+        component = _by_the_paper(problem, options, before)
     else:
         refuse_if_too_large(
             graph, ENSEMBLE_COLUMNS * problem.n_classes, dtype_and_tolerance(graph, options)[0]
         )
-        component = _by_ensemble(problem, Y, psd, options, before)
+        component = _by_ensemble(problem, options, before)
     tol = dtype_and_tolerance(graph, options)[1]
     # Modes to choose from are known to some digits only, and so are those of large graphs.
     exact = component.fit is None or graph.n <= (SMALL if problem.has_choice else MEDIUM)
-    warn_if_inaccurate(
-        component.solution,
-        tol if exact or options.tol is not None else max(tol, LARGE_GRAPH_RESIDUAL),
-    )
+    tol = tol if exact or options.tol is not None else max(tol, LARGE_GRAPH_RESIDUAL)
+    warn_if_inaccurate(component.solution, tol if before is None else tol * CHANGES_ADD)
     return component
 
 
-def weighed_fit(component: Component, options: SolverOptions) -> ComponentFit:
-    """Return the ensemble of a component, its candidates weighed by the labels that it has now."""
-    fit, problem = component.fit, component.problem
-    if fit is not None:
-        return fit if fit.is_weighed else weigh(problem, options, fit)
-    try:
-        return fit_component(problem, options)
-    except NotConvergedError as failure:
-        if not problem.has_choice or problem.graph.spread is not None:
-            raise
-        try:
-            return _without_modes(problem, options)
-        except NotConvergedError:  # on a small graph with weights of all sizes
-            raise failure from None
-
-
-def _by_the_paper(
-    problem: Problem, Y: Array, psd: bool, options: SolverOptions, before: Component | None
-) -> Component:
+def _by_the_paper(problem: Problem, options: SolverOptions, before: Component | None) -> Component:
     """Solve Theorem 1's system; after a change of labels, for the difference only."""
-    graph = problem.graph
-    Y = Y * graph.placed(problem.nodes, problem.sample_weight)[:, None]
-    if before is not None and before.Y is not None and graph.n > SMALL:
-        old = before.certificate
-        tol, change = dtype_and_tolerance(graph, options)[1], Y - before.Y
-        size = float(np.linalg.norm(graph.norms(change)) / np.linalg.norm(graph.norms(Y)))
-        f, residual, steps = before.solution.f, old.residual, 0
-        if size:
-            dtype = dtype_and_tolerance(graph, options)[0]
-            rest = DeflatedOperator(graph, np.empty((graph.rows, 0)), old.lambda_1, dtype)
-            gammas, share = np.array([old.gamma]), np.array([[old.gamma]])
-            x, measured, steps = rest.solve_combined(change, gammas, share, min(1e-2, tol / size))
-            f, residual = f + x[0], max(residual, measured * size)
-        solution = Solution(f, residual, steps)
-        certificate = replace(old, residual=residual, n_iter=steps)
-        return Component(problem, solution, certificate, None, Y)
+    graph, Y = problem.graph, problem.signed_columns()
+    if before is not None and graph.n > SMALL:
+        component = _by_difference(problem, Y, options, before)
+        if component.solution.residual <= CHANGES_ADD * dtype_and_tolerance(graph, options)[1]:
+            return component
     refuse_if_too_large(graph, Y.shape[1], dtype_and_tolerance(graph, options)[0])
     eta = problem.parameters.eta or _ETA
     outcome, history = solve_robust(graph, Y, Gammas(etas=[eta]), options)
-    certificate = _of_the_paper(graph, outcome, psd, history)
-    return Component(problem, outcome.solutions[0], certificate, None, Y)
+    gamma, lambda_1 = outcome.gammas[0], outcome.lambda_1
+    certificate = _certificate(
+        *(problem, outcome.solutions[0], history),
+        gamma=gamma, lambda_1=lambda_1, limit=lambda_1, extension=gamma,
+        eigen_residual=outcome.eigen_residual,
+    )  # fmt: skip
+    return Component(problem, outcome.solutions[0], certificate)
 
 
-def _by_ensemble(
-    problem: Problem, Y: Array, psd: bool, options: SolverOptions, before: Component | None
+def _by_difference(
+    problem: Problem, Y: Array, options: SolverOptions, before: Component
 ) -> Component:
+    """Add what changed labels make; the residuals add up."""
+    graph, old, Y_before = problem.graph, before.certificate, before.problem.signed_columns()
+    dtype, tol = dtype_and_tolerance(graph, options)
+    norm, change = np.linalg.norm(graph.norms(Y)), Y - Y_before
+    size = float(np.linalg.norm(graph.norms(change)) / norm)
+    f, residual, steps = before.solution.f, old.residual, 0
+    if size:
+        rest = DeflatedOperator(graph, np.empty((graph.rows, 0)), old.lambda_1, dtype)
+        gammas, share = np.array([old.gamma]), np.array([[old.gamma]])
+        x, added, steps = rest.solve_combined(change, gammas, share, min(1e-2, tol / size))
+        residual *= float(np.linalg.norm(graph.norms(Y_before)) / norm)
+        f, residual = f + x[0], residual + added * size
+    certificate = replace(old, residual=residual, n_iter=steps)
+    return Component(problem, Solution(f, residual, steps), certificate)
+
+
+def _by_ensemble(problem: Problem, options: SolverOptions, before: Component | None) -> Component:
     start, tried = time.perf_counter(), tuple[Attempt, ...]()
     reason = f"{problem.graph.n} nodes"
     old = before.fit if before is not None else None
@@ -156,16 +145,17 @@ def _by_ensemble(
                 raise
             tried = (Attempt("ensemble", reason, str(failure), _since(start)),)
             if _needs_lambda_1(problem, options):
-                component = _by_the_paper(problem, Y, psd, options, None)
+                component = _by_the_paper(problem, options, None)
                 history = (*tried, *component.certificate.history)
-                certificate = replace(component.certificate, history=history)
-                return replace(component, certificate=certificate, Y=None)
+                return replace(
+                    component, certificate=replace(component.certificate, history=history)
+                )
             start, reason = time.perf_counter(), "no modes"
-            fit = _without_modes(problem, options)
-    f = _in_columns(fit.f, problem.classes, Y.shape[1])
+            fit = fit_component(problem, options, _without_modes(problem, options))
+    f = _in_columns(fit.f, problem.classes, problem.n_columns)
     last = Attempt(fit.modes.method, reason, fit.modes.note, _since(start))
     solution = Solution(f, fit.residual, fit.n_iter)
-    return Component(problem, solution, _of_the_ensemble(fit, psd, (*tried, last)), fit)
+    return Component(problem, solution, _of_the_ensemble(fit, (*tried, last)), fit)
 
 
 def _needs_lambda_1(problem: Problem, options: SolverOptions) -> bool:
@@ -179,31 +169,30 @@ def _needs_lambda_1(problem: Problem, options: SolverOptions) -> bool:
     return fixed or options.solver != "auto" or graph.n <= MEDIUM or graph.spread is not None
 
 
-def _without_modes(problem: Problem, options: SolverOptions) -> ComponentFit:
-    """Weigh and answer by filters that need no modes."""
+def _without_modes(problem: Problem, options: SolverOptions) -> DiffusionFilters:
+    """Return filters that need no modes."""
     graph, Y = problem.graph, problem.columns(problem.sample_weight)
     dtype = dtype_and_tolerance(graph, options)[0]
-    return fit_component(
-        problem, options, diffusion_filters(graph, Y, dtype, options.watching("bounded"))
-    )
+    return diffusion_filters(graph, Y, dtype, options.watching("bounded"))
 
 
-def _of_the_paper(
-    graph: Graph, outcome: PathSolution, psd: bool, history: tuple[Attempt, ...]
+def _certificate(
+    problem: Problem,
+    solved: Solution | ComponentFit,
+    history: tuple[Attempt, ...],
+    *,
+    gamma: float,
+    lambda_1: float,
+    limit: float,
+    **more: Any,
 ) -> Certificate:
-    """Return the evidence of one model."""
-    solution, gamma, limit = outcome.solutions[0], outcome.gammas[0], outcome.lambda_1
+    """Return the evidence of a solution; `limit` is the eigenvalue that gamma stays below."""
+    psd = problem.positive_semidefinite
+    bound = condition_number_bound(limit, gamma, positive_semidefinite=psd)
     return Certificate(
-        graph.n,
-        solution.residual,
-        solution.n_iter,
-        extension=gamma,
-        lambda_1=limit,
-        gamma=gamma,
-        condition_bound=condition_number_bound(limit, gamma, positive_semidefinite=psd),
-        eigen_residual=outcome.eigen_residual,
-        history=history,
-    )
+        *(problem.graph.n, solved.residual, solved.n_iter),
+        gamma=gamma, lambda_1=lambda_1, condition_bound=bound, history=history, **more,
+    )  # fmt: skip
 
 
 def _since(start: float) -> float:
@@ -221,7 +210,7 @@ def _in_columns(f: Array, classes: NDArray[Any], columns: int) -> Array:
     return out
 
 
-def _of_the_ensemble(fit: ComponentFit, psd: bool, history: tuple[Attempt, ...]) -> Certificate:
+def _of_the_ensemble(fit: ComponentFit, history: tuple[Attempt, ...]) -> Certificate:
     """Return the evidence: that of the heaviest candidate where they differ."""
     candidates, values = fit.ensemble.candidates, fit.modes.values
     lifted = [(c.weight, c.n_modes, c.eta) for c in candidates if c.lifted and c.eta]
@@ -234,17 +223,9 @@ def _of_the_ensemble(fit: ComponentFit, psd: bool, history: tuple[Attempt, ...])
         of_filters = fit.ensemble.combination.heaviest
         gamma = mean = float(fit.label_filters.filters.gammas[of_filters])
         limit = lambda_1 = gamma / float(fit.label_filters.etas[of_filters])
-    return Certificate(
-        fit.problem.graph.n,
-        fit.residual,
-        fit.n_iter,
-        extension=mean,
-        lambda_1=lambda_1,
-        gamma=gamma,
-        condition_bound=condition_number_bound(limit, gamma, positive_semidefinite=psd),
-        eigen_residual=fit.modes.residual,
-        history=history,
-        selection=tuple(sorted(candidates, key=lambda c: -c.weight))
-        if fit.problem.has_choice
-        else (),
-    )
+    chosen = sorted(candidates, key=lambda c: -c.weight) if fit.problem.has_choice else ()
+    return _certificate(
+        *(fit.problem, fit, history),
+        gamma=gamma, lambda_1=lambda_1, limit=limit, extension=mean,
+        eigen_residual=fit.modes.residual, selection=tuple(chosen),
+    )  # fmt: skip

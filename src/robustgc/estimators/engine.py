@@ -59,14 +59,14 @@ def fitting(
     def together(problem: GraphProblem, options: SolverOptions) -> Any:
         nonlocal met
         met = True
-        ranks("program").meet()
-        return ranks("program").answer_all(problem, options)
+        ranks("estimator").meet()
+        return ranks("estimator").answer_all(problem, options)
 
     try:
         yield together
     except Exception as error:
         if not met:
-            ranks("program").meet(error)
+            ranks("estimator").meet(error)
         raise
 
 

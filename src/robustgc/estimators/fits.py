@@ -1,7 +1,8 @@
 """RobustGC on a whole graph: the problem, the loop over components, and what a fit keeps."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -9,12 +10,12 @@ from numpy.typing import NDArray
 
 from robustgc.audit.issues import LabelIssues, component_issues, label_issues
 from robustgc.audit.queries import QueriedComponent, queries
-from robustgc.estimators.components import Component, answer_component, weighed_fit
+from robustgc.estimators.components import Component, answer_component
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array, Weights
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
-from robustgc.transduction.answer import ROUNDING, Answers, Transduction
+from robustgc.transduction.answer import LabelledComponent, LocalAnswers, Transduction
 from robustgc.transduction.labels import Labels
 from robustgc.transduction.priors import with_shares
 from robustgc.transduction.problem import Problem
@@ -32,58 +33,50 @@ class GraphProblem:
     Attributes
     ----------
     weights : weights from `separated`; None where the rows are spread over ranks
+    nodes : ndarray of int, shape (labels,)
+        The labelled nodes, ascending.
     labels : Labels
-    sample_weight : ndarray, shape (N,)
+        A code for each of them.
+    sample_weight : ndarray, shape (labels,)
     parameters : Parameters
     shares : ndarray or None
         Shares of the classes that the answers are to have.
     positive_semidefinite : bool
         Of the weights.
-    class_mass : ndarray, shape (K,)
-        Sum of the sample weights of every class.
     """
 
     weights: Weights
+    nodes: NDArray[np.int64]
     labels: Labels
     sample_weight: Array
     parameters: Parameters
     shares: Array | None = None
     positive_semidefinite: bool = False
-    class_mass: Array = field(init=False)
 
-    def __post_init__(self) -> None:
+    @classmethod
+    def of_all_nodes(
+        cls, weights: Weights, labels: Labels, sample_weight: Array, *rest: Any
+    ) -> "GraphProblem":
+        """Return the problem from labels and sample weights of all nodes; -1 is no label."""
+        nodes = np.flatnonzero(labels.codes >= 0)
+        of_labels = replace(labels, codes=labels.codes[nodes])
+        return cls(weights, nodes, of_labels, sample_weight[nodes], *rest)
+
+    @cached_property
+    def class_mass(self) -> Array:
+        """Sum of the sample weights of every class, shape (K,)."""
         codes, K = self.labels.codes, len(self.labels.classes)
-        known = codes >= 0
-        mass = np.bincount(codes[known], weights=self.sample_weight[known], minlength=K)
-        object.__setattr__(self, "class_mass", mass)
+        return np.asarray(np.bincount(codes, weights=self.sample_weight, minlength=K), dtype=float)
 
     def of_component(
-        self,
-        graph: Graph,
-        nodes: NDArray[Any],
-        names: NDArray[Any],
-        codes: NDArray[np.int64],
-        sample_weight: Array,
+        self, graph: Graph, places: NDArray[Any], component: LabelledComponent
     ) -> Problem:
-        """Return the problem of one component.
-
-        Parameters
-        ----------
-        graph : Graph
-        nodes, names : ndarray of int
-            The labelled nodes by their places in the component, and in the whole graph.
-        codes, sample_weight : ndarray
-            Of these labels.
-        """
-        mass = self.class_mass
-        classes, local = np.unique(codes, return_inverse=True)
-        here = np.bincount(local, weights=sample_weight, minlength=len(classes))
-        elsewhere = np.maximum(mass[classes] - here, 0.0)
-        elsewhere[elsewhere < 1e-9 * mass.max()] = 0.0
-        others = bool(elsewhere.any() or np.delete(mass, classes).any())
-        codes = local.astype(np.int64)
-        labels = (graph, nodes, codes, sample_weight, elsewhere, others)
-        return Problem(*labels, self.parameters, classes, names)
+        """Return the problem of one component, whose labelled nodes are `places` in its graph."""
+        some = component.labels
+        classes, codes = np.unique(component.codes, return_inverse=True)
+        labels = (graph, places, codes.astype(np.int64), self.sample_weight[some], classes)
+        rest = (self.parameters, self.nodes[some], self.positive_semidefinite)
+        return Problem(*labels, self.class_mass, *rest)
 
 
 class Fit(Protocol):
@@ -115,16 +108,17 @@ class GraphFit:
 
     def label_issues(self, options: SolverOptions) -> LabelIssues:
         """Return what the labels say of each other."""
-        labels = self.problem.labels
-        given = np.flatnonzero(labels.codes >= 0)
-        fits = (weighed_fit(component, options) for component in self.components.values())
-        return label_issues(map(component_issues, fits), given, labels.codes[given], labels.classes)
+        nodes, labels = self.problem.nodes, self.problem.labels
+        fits = (component.weighed(options) for component in self.components.values())
+        return label_issues(map(component_issues, fits), nodes, labels.codes, labels.classes)
 
     def updated(
         self, labels: Labels, sample_weight: Array, shares: Array | None, options: SolverOptions
     ) -> "GraphFit":
         """Answer other labels: only the difference is solved for."""
-        problem = replace(self.problem, labels=labels, sample_weight=sample_weight, shares=shares)
+        old = self.problem
+        rest = (old.parameters, shares, old.positive_semidefinite)
+        problem = GraphProblem.of_all_nodes(old.weights, labels, sample_weight, *rest)
         return fit_graph(problem, options, self)
 
     def queries(self, n: int) -> NDArray[np.int64]:
@@ -133,26 +127,19 @@ class GraphFit:
             QueriedComponent(c.graph, c.nodes, c.problem.n_classes, c.fit.modes if c.fit else None)
             for c in self.components.values()
         ]
-        return queries(components, self.problem.labels.codes >= 0, self.answer, n)
+        labelled = np.zeros(len(self.answer.codes), dtype=bool)
+        labelled[self.problem.nodes] = True
+        return queries(components, labelled, self.answer, n)
 
 
 @dataclass(frozen=True)
 class AnswersOnly:
-    """The answers of a fit that was loaded, or whose nodes are spread over processes.
-
-    Attributes
-    ----------
-    answer : Transduction
-    report : LabelIssues, callable or str
-        The report of wrong labels, or what makes it; or why there was none when the model was
-        saved.
-    why : str
-        Why there is no more.
-    """
+    """The answers of a fit that was loaded, or whose nodes are spread over processes."""
 
     answer: Transduction
+    # Of wrong labels: itself, what makes it, or why there was none when the model was saved.
     report: LabelIssues | Callable[[], LabelIssues] | str
-    why: str = LOADED
+    why: str = LOADED  # there is no more
 
     def label_issues(self, options: SolverOptions) -> LabelIssues:
         """Return the report of wrong labels."""
@@ -177,28 +164,18 @@ def fit_graph(
 ) -> GraphFit:
     """Answer for every node of a graph, component by component.
 
-    Parameters
-    ----------
-    problem : GraphProblem
-    options : SolverOptions
-    before : GraphFit or None
-        The same graph with other labels, from which this fit starts.
+    `before` is a fit of the same graph with other labels, from which this one starts.
     """
     known = {} if before is None else before.components
-    codes, psd = problem.labels.codes, problem.positive_semidefinite
-    answers = Answers(problem.weights, problem.labels, rounding=ROUNDING)
-    components: dict[int, Component] = {}
-    for part in answers.to_solve():
-        graph = part.graph
+    solved: dict[int, Component] = {}
+    answers = LocalAnswers(problem.weights, problem.nodes, problem.labels)
+    for component, graph, places in answers.graphs():
         nodes = np.arange(graph.n) if graph._nodes is None else np.asarray(graph._nodes)
-        labelled, first = np.flatnonzero(codes[nodes] >= 0), int(nodes[0])
-        names = nodes[labelled]
-        sizes = problem.sample_weight[names]
-        labels = problem.of_component(graph, labelled, names, codes[names], sizes)
-        component = answer_component(labels, part.Y, psd, options, known.get(first))
-        answers.add(part, component.solution, component.certificate)
-        components[first] = replace(component, nodes=nodes)
+        own, first = problem.of_component(graph, places, component), int(nodes[0])
+        here = answer_component(own, options, known.get(first))
+        answers.add(component, graph, here.solution, here.certificate)
+        solved[first] = replace(here, nodes=nodes)
     answer = answers.complete()
     if problem.shares is not None:
         answer = with_shares(answer, problem.shares)
-    return GraphFit(problem, components, answer)
+    return GraphFit(problem, solved, answer)

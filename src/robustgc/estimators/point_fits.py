@@ -38,7 +38,7 @@ def points_of(
 
 def _with_series(known: NamedPoints, frame: Any, labels: Any) -> NamedPoints:
     """Add a Series of labels by row where its index is that of the frame; else names decide."""
-    if {type(part).__module__.split(".")[0] for part in (frame, labels)} != {"pandas"}:
+    if {type(table).__module__.split(".")[0] for table in (frame, labels)} != {"pandas"}:
         return known
     if labels.ndim != 1 or not hasattr(labels, "index"):  # a table, or an index
         return known
@@ -47,8 +47,8 @@ def _with_series(known: NamedPoints, frame: Any, labels: Any) -> NamedPoints:
         note = "the labels go by row, as their index is that of the points; names are of a column"
         table = LabelTable(known.names, labels.tolist(), "The labels")
         return replace(known, labels=table, notes=(*known.notes, *[note] * other))
-    asked = set(labels.index)
-    if other and asked <= set(frame.index) and asked <= set(known.names.tolist()):
+    labelled = set(labels.index)
+    if other and labelled <= set(frame.index) and labelled <= set(known.names.tolist()):
         note = (
             "the labels go by the names of the points, though their index may mean rows: pass "
             "labels.reindex(points.index) if it does"
@@ -60,13 +60,9 @@ def _with_series(known: NamedPoints, frame: Any, labels: Any) -> NamedPoints:
 def fit_points(
     points: NamedPoints, y: Any, scaling: str | None, options: dict[str, Any]
 ) -> tuple[RobustGC, tuple[str, ...]]:
-    """Fit on points with their columns scaled; the model knows names and scales of them.
+    """Fit on points with their columns scaled, and return the model with notes on that.
 
-    Returns
-    -------
-    estimator : RobustGC
-        It matches the columns of frames by name, and scales new points as those of the fit.
-    notes : tuple of str
+    It matches the columns of frames by name, and scales new points as those of the fit.
     """
     clf = RobustGC(**options)
     standard, notes = standardisation(points, scaling, clf.affinity, clf.metric)
@@ -91,8 +87,8 @@ def standardisation(
             f"columns are left as they are, for {why}; --scale standard (scaling='standard' in "
             "Python) standardises them",
         )
-    found = Standardisation.of(points.X)
-    return found, found.notes(points.columns)
+    standard = Standardisation.of(points.X)
+    return standard, standard.notes(points.columns)
 
 
 def scaling_notes(fitted: RobustGC) -> tuple[str, ...]:
@@ -106,15 +102,9 @@ def scaling_notes(fitted: RobustGC) -> tuple[str, ...]:
 
 
 def in_order(points: NamedPoints, wanted: Sequence[str] | None, count: int) -> NDArray[np.float64]:
-    """Return the columns of new points in the order of a fit.
+    """Return the columns of new points in the order of a fit, which had `count` of them.
 
-    Parameters
-    ----------
-    points : NamedPoints
-    wanted : sequence of str or None
-        The columns of the fit. None: they had no names, so the order is trusted.
-    count : int
-        How many they are.
+    The `wanted` ones are those of the fit; where they had no names, None, the order is trusted.
     """
     if wanted is not None and points.header:
         try:
@@ -124,11 +114,11 @@ def in_order(points: NamedPoints, wanted: Sequence[str] | None, count: int) -> N
         if extra:
             warn(f"The model was not fitted on columns {listed(extra)}; they are left out.")
         return points.X[:, order]
-    if (given := points.X.shape[1]) != count:
+    if (columns := points.X.shape[1]) != count:
         known = "" if wanted is None else f" ({listed(wanted)})"
         cure = "--columns names them" if wanted is None else "with a header, in any order"
         raise InputError(
-            f"The points have {given} column{'s' * (given != 1)}, the model was fitted on {count}"
-            f"{known}. Give the same columns in the same order; {cure}."
+            f"The points have {columns} column{'s' * (columns != 1)}, the model was fitted on "
+            f"{count}{known}. Give the same columns in the same order; {cure}."
         )
     return points.X

@@ -23,10 +23,9 @@ from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.progress import Progress
 from robustgc.models.parameters import Parameters, checked_parameters
 from robustgc.transduction.answer import Transduction
-from robustgc.transduction.changes import changed_labels
 from robustgc.transduction.columns import calibrated, probabilities
-from robustgc.transduction.labels import encode
-from robustgc.transduction.priors import check_priors, check_sizes, label_sizes
+from robustgc.transduction.labels import changed_labels, encode
+from robustgc.transduction.priors import check_class_weights, check_priors, checked_weights
 
 
 @documented
@@ -88,11 +87,11 @@ class RobustGC(GraphClassifier):
         trade-off, and the bound on the condition number (section 3.2), for the largest component
         that was solved (of the heaviest candidate).
     eigen_residual_ : float
-        ``|L_N v - lambda_1 v| / lambda_1`` for the unit vector found beside lambda_1.
+        ``|L_N v - lambda_1 v| / lambda_1`` for the unit vector found with lambda_1.
     solver_ : str
-        The engine that answered for the largest component that was solved.
+        The one that answered for the largest component that was solved.
     history_ : tuple of Attempt
-        Every engine that was tried there, in order: ``solver``, ``reason``, ``result``,
+        Every solver that was tried there, in order: ``solver``, ``reason``, ``result``,
         ``seconds``.
 
     Examples
@@ -140,7 +139,7 @@ class RobustGC(GraphClassifier):
         self._set_parameters(locals())
 
     _fit: Fit
-    _sizes: Any  # how much the label of every row of X counts
+    _sample_weight: Any  # of the label of every row of X, with mean 1 over the labels
     _shares: Array | None  # of the classes, by `priors`
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -170,15 +169,16 @@ class RobustGC(GraphClassifier):
             with fitting(self.engine, self.n_ranks) as fit_graph:
                 X = self._read_to_fit(X)
                 labels = encode(y, n_nodes=X.shape[0], unlabeled=self.unlabeled)
-                sizes, labels = label_sizes(sample_weight, labels)
+                weights, labels = checked_weights(sample_weight, labels)
                 shares = check_priors(self.priors, labels)
                 graph = self._input_graph(X, labels)
                 psd = graph.affinity.positive_semidefinite
-                known = (graph.node_labels, graph.at_nodes(sizes))
-                problem = GraphProblem(graph.weights, *known, parameters, shares, psd)
+                known = (graph.node_labels, graph.at_nodes(weights))
+                rest = (parameters, shares, psd)
+                problem = GraphProblem.of_all_nodes(graph.weights, *known, *rest)
                 with self._progress() as progress:
                     self._fit = fit_graph(problem, self._options(progress.watch))
-            self._sizes, self._shares = sizes, shares
+            self._sample_weight, self._shares = weights, shares
             self._keep(graph, self._fit.answer)
             self._set_model(self._answer)
             return self
@@ -192,12 +192,12 @@ class RobustGC(GraphClassifier):
                 "A matrix of petsc4py needs engine='mpi' and affinity='precomputed', and allows no "
                 "priors: they need all answers in one process."
             )
-        fitted, self._fit = ranks("program").answer_own(
+        fitted, self._fit = ranks("estimator").answer_own(
             X, y, sample_weight, self.unlabeled, parameters, self._options()
         )
         self._X, self._affinity, self._labels = X, None, fitted.labels
         self._answer = self._graph_answer = fitted.answer
-        self._chosen, self._sizes, self._shares, self._rows = None, None, None, None
+        self._chosen, self._sample_weight, self._shares, self._rows = None, None, None, None
         self.n_features_in_ = fitted.share.n
         self._set_model(fitted.answer)
         return self
@@ -210,7 +210,7 @@ class RobustGC(GraphClassifier):
         return parameters
 
     def _warn_of_no_effect(self, parameters: Parameters) -> None:
-        """Tell of parameters that change nothing beside the others."""
+        """Warn of parameters that change nothing together with the others."""
         automatic = parameters.eta is None or parameters.n_modes is None
         if parameters.balanced and automatic:
             warn(
@@ -259,7 +259,9 @@ class RobustGC(GraphClassifier):
         """Change some labels and answer again, without fitting the graph part anew.
 
         Only the difference is solved for, with the weights that the fit gave to candidates and
-        labels; a new label counts fully. Fit again to weigh all labels anew.
+        labels. A label at a node that has none counts fully, with weight 1, even where one was
+        taken away before; one that replaces another keeps its sample weight. Fit again to weigh
+        all labels anew. Residuals of updates add up: `residual_` is at most four times ``tol``.
 
         Parameters
         ----------
@@ -280,14 +282,16 @@ class RobustGC(GraphClassifier):
         if isinstance(self._fit, AnswersOnly):
             self._fit.updated()  # which says why it cannot be
         changed = changed_labels(self._labels, labels, unlabeled=self.unlabeled)
-        sizes = np.where((changed.codes >= 0) & (self._sizes == 0), 1.0, self._sizes)
-        kept = changed.codes >= 0
-        check_sizes(sizes[kept], changed.codes[kept], changed.classes, sizes[kept])
+        labelled = changed.codes >= 0
+        weights = np.where(labelled & (self._labels.codes < 0), 1.0, self._sample_weight)
+        known = weights[labelled]
+        check_class_weights(known, changed.codes[labelled], changed.classes, known)
         shares = check_priors(self.priors, changed)
         with self._progress() as progress:
-            fit = self._fit.updated(changed, sizes, shares, self._options(progress.watch))
+            fit = self._fit.updated(changed, weights, shares, self._options(progress.watch))
         with unchanged_by_failure(self):
-            self._fit, self._labels, self._sizes, self._shares = fit, changed, sizes, shares
+            self._fit, self._labels = fit, changed
+            self._sample_weight, self._shares = weights, shares
             self._answer = self._graph_answer = fit.answer
             self._set_model(fit.answer)
         return self
@@ -349,11 +353,11 @@ class RobustGC(GraphClassifier):
         self.solver_ = certificate.history[-1].solver if certificate.history else "none"
         self.selection_ = certificate.selection
         best = heaviest_lifted(certificate.selection)
-        given = checked_parameters(self.eta, self.n_modes, self.class_weight)
+        fixed = checked_parameters(self.eta, self.n_modes, self.class_weight)
         ratio = certificate.gamma / certificate.lambda_1  # NaN where nothing was solved
-        otherwise = given.eta if given.eta is not None else ratio if ratio > 0 else np.nan
+        otherwise = fixed.eta if fixed.eta is not None else ratio if ratio > 0 else np.nan
         self.eta_ = best.eta if best else otherwise
-        self.n_modes_ = best.n_modes if best else given.n_modes or 1
+        self.n_modes_ = best.n_modes if best else fixed.n_modes or 1
 
 
 def find_label_issues(W: Any, y: ArrayLike, **options: Any) -> LabelIssues:

@@ -8,8 +8,7 @@ from robustgc.graph import threads
 from robustgc.graph.csr import PARTS
 from robustgc.graph.structure import check_rows
 from robustgc.graph.weights import CSR_FAULTS, NOT_SYMMETRIC
-from robustgc.mpi.share import Share
-from robustgc.mpi.world import collective_errors
+from robustgc.mpi.world import Share, collective_errors
 
 
 def check_share(share: Share) -> None:

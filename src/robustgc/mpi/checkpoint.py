@@ -1,4 +1,4 @@
-"""Checkpoints: what every rank has found, kept so that a stopped run can go on."""
+"""Checkpoints: results of every rank in files, so that a stopped run can go on."""
 
 import hashlib
 import json
@@ -16,19 +16,14 @@ from numpy.typing import NDArray
 from robustgc.io.opening import InputError, replacing
 
 Arrays = dict[str, NDArray[Any]]
-_ABOUT = "about_"  # beside the arrays of a file: whose they are
+_ABOUT = "about_"  # among the arrays of a file: whose they are
 
 
 class Checkpoint:
     """Results by name, a file of each for every rank, in a folder that all ranks see.
 
-    Parameters
-    ----------
-    folder : Path
-        Made when the first result is kept.
-    comm : communicator
-    fingerprint : str
-        Of all that the results depend on: those kept under another one are not used.
+    The folder is made with the first file. `fingerprint` is of all that the results depend on:
+    those written with another one are not used.
     """
 
     def __init__(self, folder: Path, comm: Any, fingerprint: str) -> None:
@@ -47,16 +42,16 @@ class Checkpoint:
         return tuple(self._notes)
 
     def __call__(self, name: str, make: Callable[[], Arrays]) -> Arrays:
-        """Return what an earlier run has kept under a name; else make it, and keep it.
+        """Return what an earlier run has written under a name; else make it, and write it.
 
         All ranks call this together. What one rank has lost is made anew by all of them.
         """
-        kept, note = self._read(name)
+        arrays, note = self._read(name)
         self._note([note] if note else [])
-        if all(self._comm.allgather(kept is not None)):
-            assert kept is not None
+        if all(self._comm.allgather(arrays is not None)):
+            assert arrays is not None
             self._reused.append(name)
-            return kept
+            return arrays
         made = make()
         self._note(self._write(name, made))
         return made
@@ -80,12 +75,12 @@ class Checkpoint:
         return self.folder / f"{name}-{self._comm.rank:05}.rank.npz"
 
     def _read(self, name: str) -> tuple[Arrays | None, str]:
-        """Return what this rank has kept, or None, and why if something else is there."""
+        """Return what this rank has written, or None, and why if something else is there."""
         file = self._file(name)
         try:
             # A zip: it has checksums.
-            with file.open("rb") as stream, np.load(stream, allow_pickle=False) as found:
-                arrays = {key: found[key] for key in found.files}
+            with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
+                arrays = {key: stored[key] for key in stored.files}
             about = json.loads(arrays.pop(_ABOUT).tobytes())
         except (FileNotFoundError, NotADirectoryError):
             return None, ""
@@ -99,7 +94,7 @@ class Checkpoint:
         return {"fingerprint": self._fingerprint, "ranks": self._comm.size}
 
     def _write(self, name: str, arrays: Arrays) -> list[str]:
-        """Keep what this rank has made; a disk that is full is no reason to stop."""
+        """Write what this rank has made; a disk that is full is no reason to stop."""
         about = np.frombuffer(json.dumps(self._about()).encode(), dtype=np.uint8)
         try:
             self.folder.mkdir(exist_ok=True)
@@ -113,22 +108,19 @@ class Checkpoint:
 def fingerprint(source: Path, *values: Any) -> str:
     """Return a digest of the files of a graph and of other things that results depend on.
 
-    Parameters
-    ----------
-    source : Path
-        A file or folder: names, sizes and times of change count, not what is in it.
-    *values : ndarray, or anything whose ``repr`` says what it is
+    Of a file or folder names, sizes and times of change count, not what is in it; of values what
+    their ``repr`` says.
     """
-    found = hashlib.sha256(f"{version('robustgc')} {os.path.realpath(source)}".encode())
+    digest = hashlib.sha256(f"{version('robustgc')} {os.path.realpath(source)}".encode())
     files = sorted(p for p in source.rglob("*") if p.is_file()) if source.is_dir() else [source]
     for file in files:
         known = file.stat()
-        found.update(f"{file} {known.st_size} {known.st_mtime_ns}\n".encode())
+        digest.update(f"{file} {known.st_size} {known.st_mtime_ns}\n".encode())
     for value in values:
         if isinstance(value, np.ndarray) and value.dtype.kind != "O":
-            found.update(f"{value.dtype} {value.shape}\n".encode())
-            found.update(np.ascontiguousarray(value).tobytes())
+            digest.update(f"{value.dtype} {value.shape}\n".encode())
+            digest.update(np.ascontiguousarray(value).tobytes())
         else:
             listed = value.tolist() if isinstance(value, np.ndarray) else value
-            found.update(f"{listed!r}\n".encode())
-    return found.hexdigest()
+            digest.update(f"{listed!r}\n".encode())
+    return digest.hexdigest()

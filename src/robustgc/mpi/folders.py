@@ -11,10 +11,8 @@ from robustgc.graph.csr import CSR
 from robustgc.io.build import index_type
 from robustgc.io.graph_files import folder_names
 from robustgc.io.opening import InputError
-from robustgc.mpi import memory
 from robustgc.mpi.files import Listing, unchanged
-from robustgc.mpi.share import Share
-from robustgc.mpi.world import collective_errors
+from robustgc.mpi.world import Share, check_memory, collective_errors, need_per_rank
 
 
 def read_folder(path: Path, comm: Any, seen: Listing) -> tuple[Share, NDArray[Any] | None]:
@@ -25,8 +23,8 @@ def read_folder(path: Path, comm: Any, seen: Listing) -> tuple[Share, NDArray[An
     with collective_errors(comm), unchanged(path, seen):
         graph = _opened(path)
     n = graph.shape[0]
-    need = memory.need_per_rank(n, graph.nnz, graph.data is not None, comm.size)
-    memory.check(comm, f"{path} ({n} nodes, {graph.nnz} entries)", need)
+    need = need_per_rank(n, graph.nnz, graph.data is not None, comm.size)
+    check_memory(comm, f"{path} ({n} nodes, {graph.nnz} entries)", need)
     with collective_errors(comm), unchanged(path, seen):
         cuts = threads.even_entries(graph.indptr, comm.size)
         first, last = (int(cut) for cut in cuts[comm.rank : comm.rank + 2])

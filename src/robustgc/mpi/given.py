@@ -10,8 +10,7 @@ from robustgc.graph.csr import CSR
 from robustgc.graph.weights import Operator
 from robustgc.mpi.checking import check_share, without_ones
 from robustgc.mpi.files import check_equal
-from robustgc.mpi.share import Share
-from robustgc.mpi.world import collective_errors
+from robustgc.mpi.world import Share, collective_errors
 
 
 def from_weights(W: Any, comm: Any) -> Share:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from robustgc.graph import threads
 from robustgc.graph.csr import CSR
 from robustgc.mpi.routing import exchange
-from robustgc.mpi.share import Share
+from robustgc.mpi.world import Share
 
 
 class Halo:

@@ -20,7 +20,7 @@ from robustgc.graph.csr import CSR
 from robustgc.graph.weights import Array, Operator, Weights
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
-from robustgc.mpi.fit import Fitted, fit_codes
+from robustgc.mpi.fit import Fitted, fit_problem
 from robustgc.mpi.mpiexec import run_ranks, write_error
 from robustgc.mpi.stop import FailureBarrier
 from robustgc.mpi.world import MissingMPIError, collective_errors, world
@@ -91,17 +91,16 @@ def _answer(folder: Path, comm: Any) -> None:
     from robustgc.mpi.reading import read_share  # here, so that what is missing is an error, too
 
     with collective_errors(comm):
-        labels_and_model = read_job(folder)
+        problem, options = read_job(folder)
     share = read_share(folder / GRAPH, comm).share
-    write_answers(folder, fit_codes(share, **labels_and_model))
+    write_answers(folder, fit_problem(share, problem, options))
 
 
 def write_job(folder: Path, problem: GraphProblem, options: SolverOptions) -> None:
     """Write what the ranks need to answer."""
     _stored(problem.weights).save(folder / GRAPH)
-    labels, sizes = problem.labels, problem.sample_weight
-    nodes = np.flatnonzero(labels.codes >= 0)
-    arrays = {"nodes": nodes, "codes": labels.codes[nodes], "sizes": sizes[nodes]}
+    labels, weights = problem.labels, problem.sample_weight
+    arrays = {"nodes": problem.nodes, "codes": labels.codes, "weights": weights}
     about = {
         "classes": encoded(labels.classes, "classes_"),
         "parameters": asdict(problem.parameters),
@@ -122,17 +121,12 @@ def _stored(W: Weights) -> CSR:
     return CSR.from_scipy(rows)
 
 
-def read_job(folder: Path) -> dict[str, Any]:
-    """Return what `fit_codes` needs besides the graph."""
+def read_job(folder: Path) -> tuple[GraphProblem, SolverOptions]:
+    """Return the problem without its graph, and how to solve it."""
     about, arrays = read(folder / PROBLEM)
-    return {
-        "nodes": arrays["nodes"],
-        "given": Labels(decoded_array(about["classes"]), arrays["codes"], None),
-        "sizes": arrays["sizes"],
-        "parameters": Parameters(**about["parameters"]),
-        "options": SolverOptions(**about["options"]),
-        "psd": about["psd"],
-    }
+    labels = Labels(decoded_array(about["classes"]), arrays["codes"], None)
+    rest = (arrays["weights"], Parameters(**about["parameters"]), None, about["psd"])
+    return GraphProblem(None, arrays["nodes"], labels, *rest), SolverOptions(**about["options"])
 
 
 def write_answers(folder: Path, fitted: Fitted) -> None:

@@ -15,13 +15,12 @@ from robustgc.io.label_files import LabelTable
 from robustgc.io.label_nodes import check_header, labelled_rows
 from robustgc.io.named import positions
 from robustgc.io.opening import InputError, check_file, kind
-from robustgc.mpi import edge_parts, files, memory
+from robustgc.mpi import edge_parts, files, world
 from robustgc.mpi.checking import check_share, without_ones
 from robustgc.mpi.folders import read_folder
 from robustgc.mpi.naming import number_names
-from robustgc.mpi.share import Share
 from robustgc.mpi.spreading import share_of
-from robustgc.mpi.world import collective_errors
+from robustgc.mpi.world import Share, collective_errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +92,9 @@ def _edges(
     with collective_errors(comm), files.unchanged(path, seen):
         rows = sum(piece.rows() for piece in pieces)
     entries = 2 * int(comm.allreduce(rows))
-    holding = rows * memory.PER_EDGE
-    need = memory.need_per_rank(0, entries, False, comm.size) + holding
-    memory.check(comm, f"{path} (about {entries // 2} edges)", need)
+    holding = rows * world.PER_EDGE
+    need = world.need_per_rank(0, entries, False, comm.size) + holding
+    world.check_memory(comm, f"{path} (about {entries // 2} edges)", need)
     with collective_errors(comm), files.unchanged(path, seen):
         read = [piece.read(columns, dialect) for piece in pieces]
     part = edge_parts.joined(comm, read, str(path))
@@ -106,8 +105,8 @@ def _edges(
     del counts
     n, entries = int(nodes.first[-1]), int(comm.allreduce(int(nodes.counts.sum())))
     weighted = part.edges.weights is not None
-    need = memory.need_per_rank(n, entries, weighted, comm.size)
-    memory.check(comm, f"{path} ({n} nodes, {entries} entries)", need)
+    need = world.need_per_rank(n, entries, weighted, comm.size)
+    world.check_memory(comm, f"{path} ({n} nodes, {entries} entries)", need)
     share, counted = share_of(comm, part.edges, nodes, way, str(path))
     check_share(share)
     return DistributedInput(share, nodes.names, (*noticed(counted), *part.notes, *notes, *few))

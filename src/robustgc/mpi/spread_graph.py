@@ -14,9 +14,8 @@ from robustgc.linalg.lifted import Modes, modes_with_residual
 from robustgc.linalg.solution import NotConvergedError, Solution, Watch, ignore_progress
 from robustgc.mpi import slepc, systems
 from robustgc.mpi.halo import Halo
-from robustgc.mpi.share import Share
 from robustgc.mpi.spread_laplacian import DistributedLaplacian
-from robustgc.mpi.world import available, library, sum_over_ranks
+from robustgc.mpi.world import Share, available, library, sum_over_ranks
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 CheckpointCall: TypeAlias = Callable[[str, Callable[[], Arrays]], Arrays]
@@ -89,19 +88,20 @@ class DistributedGraph(Graph):
 
     def at(self, X: NDArray[Any], nodes: NDArray[Any]) -> NDArray[Any]:
         """Return the values of some nodes, numbered over all ranks, to all ranks."""
-        here = self._here(nodes)
+        here = self.here(nodes)
         found = np.zeros((len(nodes), *X.shape[1:]), dtype=X.dtype)
         found[here] = X[nodes[here] - self.first]
         return sum_over_ranks(self.comm, found)
 
     def placed(self, nodes: NDArray[Any], values: Array) -> Array:
         """Return the own part of node values that are 0 but for some nodes."""
-        here = self._here(nodes)
+        here = self.here(nodes)
         X = np.zeros((self.rows, *values.shape[1:]))
         X[nodes[here] - self.first] = values[here]
         return X
 
-    def _here(self, nodes: NDArray[Any]) -> NDArray[np.bool_]:
+    def here(self, nodes: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which of some nodes, numbered over all ranks, are own nodes."""
         return np.asarray((nodes >= self.first) & (nodes < self.first + self.rows))
 
     @cached_property

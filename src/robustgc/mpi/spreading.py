@@ -9,8 +9,7 @@ from robustgc.graph import threads
 from robustgc.io.assembling import DirectedError, Found, directed, entry_type, merged, packed
 from robustgc.mpi.naming import NodeNumbers
 from robustgc.mpi.routing import all_to_all
-from robustgc.mpi.share import Share
-from robustgc.mpi.world import collective_errors
+from robustgc.mpi.world import Share, collective_errors
 
 EDGES = 2**19  # that a rank sends at a time: what is under way takes memory too
 

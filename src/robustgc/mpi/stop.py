@@ -15,20 +15,14 @@ _ROOM = 4096  # bytes of the last line
 
 
 class FailureBarrier:
-    """Tells whether all ranks have failed; a door of their own that no other message goes through.
-
-    Parameters
-    ----------
-    comm : communicator
-        All ranks make one together.
-    """
+    """Tells whether all ranks have failed, by messages of its own; all ranks make one together."""
 
     def __init__(self, comm: Any) -> None:
-        self.comm, self._door = comm, comm.Dup()
+        self.comm, self._apart = comm, comm.Dup()
 
     def all_ranks_arrive(self, patience: float = PATIENCE) -> bool:
         """Whether all ranks come here within some seconds: then none waits for another."""
-        arrived, end = self._door.Ibarrier(), time.monotonic() + patience
+        arrived, end = self._apart.Ibarrier(), time.monotonic() + patience
         while not arrived.Test():
             if time.monotonic() > end:
                 return False
@@ -47,15 +41,8 @@ class StopMessage:
 
     mpiexec sends SIGTERM to the ranks that are left when one has died. They wait for it inside of
     MPI, and those inside of PETSc hold the interpreter's lock: no code of Python would run. So the
-    line lies ready in memory, and what writes it is compiled.
-
-    Parameters
-    ----------
-    rank : int
-    advice : str
-        What becomes of the work.
-    prints : bool
-        Whether this rank says so; else it ends in silence.
+    line lies ready in memory, and what writes it is compiled. `advice` is what becomes of the work;
+    a rank that does not print it ends in silence.
     """
 
     def __init__(self, rank: int, advice: str, prints: bool) -> None:

@@ -1,8 +1,9 @@
-"""The ranks: who is there, the error of one as the error of all, the memory that each has."""
+"""The ranks: who is there, which rows and how much memory each has, and errors that all share."""
 
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -17,6 +18,10 @@ INSTALL = (
     "with: pip install 'robustgc[mpi]' (docs/cluster.md has other ways, among them the modules of "
     "a cluster)."
 )
+
+COPIES = 2.5  # of the entries: the rows, what is exchanged for them, the solver's matrix
+VECTORS = 40  # of a number per row: bases, blocks of classes, what is checked
+PER_EDGE = 24  # bytes of an edge as it is read: two nodes and a weight, or what stands for them
 
 
 class MissingMPIError(ImportError):
@@ -39,7 +44,7 @@ def world() -> Any:
         every = on_machine.allgather(_cores())
         sharing = sum(not every[on_machine.rank].isdisjoint(cores) for cores in every)
         os.environ["ROBUSTGC_NUM_THREADS"] = str(max(1, threads.n_threads() // sharing))
-    comm.Set_attr(_beside_key(), on_machine)
+    comm.Set_attr(_machine_key(), on_machine)
     return comm
 
 
@@ -51,7 +56,7 @@ def _cores() -> set[int]:
 
 
 @cache
-def _beside_key() -> int:
+def _machine_key() -> int:
     return int(library().Comm.Create_keyval())
 
 
@@ -59,16 +64,16 @@ def _beside_key() -> int:
 def petsc() -> Any:
     """Return PETSc's module; mpi4py comes first, or PETSc starts MPI in its own way."""
     world()
-    # Its signal handler would print a page of advice where a rank is told to stop.
+    # Its signal handler would print a page of advice where a rank is stopped.
     _imported("petsc4py").init(["robustgc", "-no_signal_handler"])
-    found = _imported("petsc4py.PETSc")
-    if found.COMM_WORLD.size != world().size:
+    module = _imported("petsc4py.PETSc")
+    if module.COMM_WORLD.size != world().size:
         raise MissingMPIError(
-            f"PETSc sees {found.COMM_WORLD.size} rank and mpi4py {world().size}: it was built "
+            f"PETSc sees {module.COMM_WORLD.size} rank and mpi4py {world().size}: it was built "
             "without MPI, or with another one. Build PETSc with mpicc in the path "
             "(docs/cluster.md)."
         )
-    return found
+    return module
 
 
 @cache
@@ -88,9 +93,33 @@ def _imported(name: str) -> Any:
 
 def available(comm: Any) -> float:
     """Return the bytes that every rank can take: those of the one that has least."""
-    on_machine = comm.Get_attr(_beside_key())
+    on_machine = comm.Get_attr(_machine_key())
     share = resources.available() / (on_machine.size if on_machine else 1)
     return float(comm.allreduce(share, library().MIN))
+
+
+def need_per_rank(nodes: int, entries: int, weighted: bool, size: int) -> float:
+    """Return about how many bytes one of `size` ranks needs for its share of a graph and a fit.
+
+    `nodes` and `entries` are those of the whole graph; an edge has two entries.
+    """
+    index = 4 if nodes < 2**31 else 8
+    return entries / size * (index + 8 * weighted) * COPIES + 8 * VECTORS * nodes / size
+
+
+def check_memory(comm: Any, what: str, need: float) -> None:
+    """Refuse, on all ranks, what needs more bytes than one of them has; `what` they are for."""
+    most, least = max(comm.allgather(need)), available(comm)
+    if most > least:
+        raise MemoryError(
+            f"{what} on {comm.size} rank{'s' * (comm.size > 1)} needs about {_in_words(most)} of "
+            f"memory per rank, and a rank can take {_in_words(least)}. Start more ranks on more "
+            "machines, or fewer on each; ranks on one machine share its memory."
+        )
+
+
+def _in_words(count: float) -> str:
+    return f"{count / 1e9:.3g} GB" if count >= 1e9 else f"{count / 1e6:.3g} MB"
 
 
 @contextmanager
@@ -126,6 +155,33 @@ def sum_over_ranks(comm: Any, values: Any) -> NDArray[Any]:
     mine = np.ascontiguousarray(values)
     if comm.size == 1:
         return mine
-    found = np.empty_like(mine)
-    comm.Allreduce(mine, found)
-    return found
+    total = np.empty_like(mine)
+    comm.Allreduce(mine, total)
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """The rows ``first`` to ``first + rows - 1`` of a symmetric matrix of weights.
+
+    Ranks hold the rows in order: those of rank 0 come first. A rank may have none. What is fitted
+    takes the arrays over: it numbers the columns anew, in place.
+    """
+
+    comm: Any
+    first: int
+    n: int  # rows over all ranks
+    indptr: NDArray[Any]  # as in `CSR`
+    indices: NDArray[Any]  # ascending in every row, numbered from 0 to n - 1
+    data: NDArray[np.float64] | None = None  # None on every rank: all weights are 1
+
+    @property
+    def rows(self) -> int:
+        """How many rows are here."""
+        return len(self.indptr) - 1
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays here."""
+        weights = 0 if self.data is None else self.data.nbytes
+        return int(self.indptr.nbytes + self.indices.nbytes + weights)

@@ -4,8 +4,9 @@ The paper's model needs a connected graph with two classes in it. Every componen
 itself; where the model has no answer the honest one is given, and the reason with it.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,9 +18,9 @@ from robustgc.graph.weights import Array, Operator, Weights, components
 from robustgc.linalg.ladder import Attempt
 from robustgc.linalg.solution import Solution
 from robustgc.models.extension import extend
-from robustgc.transduction.labels import Labels
+from robustgc.transduction.labels import Labels, n_columns, sign_columns
 
-ROUNDING = 64 * float(np.finfo(float).eps)  # beside the largest value: a tie
+ROUNDING = 64 * float(np.finfo(float).eps)  # of the largest value: a tie
 DECIDED = "decided by the model"
 ONE_CLASS = "only one class is labelled in its component"
 NO_LABEL = "no label in its component"
@@ -44,7 +45,7 @@ class Certificate:
     lambda_1, gamma, condition_bound, eigen_residual : float
         NaN where the model has none.
     history : tuple of Attempt
-        The engines that were tried; the last one answered.
+        The solvers that were tried; the last one answered.
     smooth : bool
         Whether f itself varies slowly along edges (HarmonicGC), rather than f / sqrt(d).
     selection : tuple of Candidate
@@ -62,9 +63,6 @@ class Certificate:
     history: tuple[Attempt, ...] = ()
     smooth: bool = False
     selection: tuple[Any, ...] = ()
-
-
-ComponentSolver: TypeAlias = Callable[[Graph, Array], tuple[Solution, Certificate]]
 
 
 @dataclass(frozen=True)
@@ -107,10 +105,13 @@ class Transduction:
         return f_x
 
 
+ComponentSolver: TypeAlias = Callable[[Graph, Array], tuple[Solution, Certificate]]
+
+
 def transduce(
     W: Weights, labels: Labels, solver: ComponentSolver, *, solves_one_class: bool, rounding: float
 ) -> Transduction:
-    """Solve every component that has labels.
+    """Answer every node of a graph by a model that takes label columns.
 
     Parameters
     ----------
@@ -124,111 +125,167 @@ def transduce(
     rounding : float
         Differences below this share of the largest decision value count as a tie.
     """
-    answers = Answers(W, labels, solves_one_class=solves_one_class, rounding=rounding)
-    for component in answers.to_solve():
-        answers.add(component, *solver(component.graph, component.Y))
+    nodes, K = np.flatnonzero(labels.codes >= 0), len(labels.classes)
+    of_labels = replace(labels, codes=labels.codes[nodes])
+    answers = LocalAnswers(
+        W, nodes, of_labels, solves_one_class=solves_one_class, rounding=rounding
+    )
+    for component, graph, places in answers.graphs():
+        Y = graph.placed(places, sign_columns(component.codes, K))
+        answers.add(component, graph, *solver(graph, Y))
     return answers.complete()
 
 
 @dataclass(frozen=True)
 class LabelledComponent:
-    """One component that is to be solved.
+    """One component that has labels."""
 
-    Attributes
-    ----------
-    graph : Graph
-    Y : ndarray, shape (N, columns)
-        Its label columns of +1 / -1 / 0.
-    present : ndarray of int
-        The classes with a label there.
-    number : int
-    nodes : ndarray of int or slice
-        Its nodes in the whole graph.
-    """
-
-    graph: Graph
-    Y: Array
-    present: NDArray[Any]
     number: int
-    nodes: Any
+    size: int  # how many nodes it has
+    rows: Any  # its nodes among those of this process
+    labels: NDArray[Any]  # the places of its labels among all labels
+    codes: NDArray[np.int64]  # their classes
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The connected components of a graph, at the nodes that this process has."""
+
+    count: int  # of all components
+    number: NDArray[Any]  # of every node's component, in the order of their first nodes
+    size: NDArray[Any]  # how many nodes every node's component has
+
+    @cached_property
+    def _order(self) -> NDArray[Any]:
+        return np.argsort(self.number, kind="stable")
+
+    def rows(self, c: int) -> Any:
+        """Return the nodes of a component here, ascending; of a single one nothing is copied."""
+        if self.count == 1:
+            return slice(None)
+        first, end = np.searchsorted(self.number, [c, c + 1], sorter=self._order)
+        return self._order[first:end]
+
+    def labelled(
+        self, number: NDArray[Any], size: NDArray[Any], codes: NDArray[np.int64]
+    ) -> Iterator[LabelledComponent]:
+        """Yield components with labels, from every label's component, the size of it, and class."""
+        order = np.argsort(number, kind="stable")
+        numbers, first = np.unique(number[order], return_index=True)
+        for c, labels in zip(numbers.tolist(), np.split(order, first[1:]), strict=True):
+            yield LabelledComponent(c, int(size[labels[0]]), self.rows(c), labels, codes[labels])
 
 
 class Answers:
-    """The answer on a graph while its components are solved one by one; as in `transduce`."""
+    """The answers of the nodes of this process, while components are solved: here or on ranks.
+
+    Those that a model is `to_solve` are added one by one; the others have their answer. The options
+    are those of `transduce`, `d` are the degrees.
+    """
 
     def __init__(
-        self, W: Weights, labels: Labels, *, solves_one_class: bool = False, rounding: float
+        self,
+        partition: Partition,
+        d: Array,
+        labelled: Iterable[LabelledComponent],
+        classes: NDArray[Any],
+        *,
+        solves_one_class: bool = False,
+        rounding: float = ROUNDING,
     ) -> None:
-        self._W, self._labels, self._rounding = W, labels, rounding
-        self._solves_one_class = solves_one_class
-        count, self._number = components(W)
-        self._pieces = _Pieces(count, self._number)
-        self._d = np.asarray(W.sum(axis=1), dtype=float).ravel()
-        self._Y = labels.columns()
-        self._f: Array = np.full(self._Y.shape, np.nan)
-        self._codes = np.full(len(self._number), -1, dtype=np.int64)
-        reasons = self._reasons = np.empty(len(self._number), dtype=object)
-        reasons.fill(NO_LABEL)  # one text for all; np.full would make a copy of it for every node
-        if self._pieces.sizes.min() == 1:
-            reasons[self._pieces.sizes[self._number] == 1] = ISOLATED
+        n, K = len(partition.number), len(classes)
+        self._partition, self._d, self._rounding = partition, d, rounding
+        self._f, self._codes = np.full((n, n_columns(K)), np.nan), np.full(n, -1, dtype=np.int64)
+        self._reasons = np.empty(n, dtype=object)
+        self._reasons.fill(NO_LABEL)  # one text for all; np.full would make a copy for every node
+        if partition.size.min(initial=2) == 1:
+            self._reasons[partition.size == 1] = ISOLATED
         self._certificates: dict[int, Certificate] = {}
         self._constants: dict[int, Array] = {}
-
-    def to_solve(self) -> Iterator[LabelledComponent]:
-        """Yield the components that a model is to solve; answer those of one class."""
-        labels, W, count = self._labels, self._W, len(self._pieces.sizes)
-        for c in np.unique(self._number[labels.codes >= 0]).tolist():
-            nodes = self._pieces.nodes(c)
-            present = np.unique(labels.codes[nodes])
-            present = present[present >= 0]
-            alone = len(present) == 1 and not self._solves_one_class
-            if self._pieces.sizes[c] == 1 or alone:
-                decision = self._Y[nodes][labels.codes[nodes] >= 0][0]
-                self._f[nodes] = self._constants[c] = decision
-                self._codes[nodes], self._reasons[nodes] = present[0], ONE_CLASS
+        self.to_solve: list[LabelledComponent] = []
+        for component in labelled:
+            first, rows = component.codes[0], component.rows
+            one_class = bool((component.codes == first).all()) and not solves_one_class
+            if component.size > 1 and not one_class:
+                self.to_solve.append(component)
                 continue
-            if count > 1 and isinstance(W, Operator):
-                graph = Graph._trusted(W, nodes)
-                self._d[nodes] = graph.d
-            else:
-                graph = Graph._trusted(W, None if count == 1 else nodes, self._d[nodes])
-            yield LabelledComponent(graph, self._Y[nodes], present, c, nodes)
+            decision = sign_columns(component.codes[:1], K)[0]
+            self._f[rows] = self._constants[component.number] = decision
+            self._codes[rows], self._reasons[rows] = first, ONE_CLASS
 
     def add(
-        self, component: LabelledComponent, solution: Solution, certificate: Certificate
+        self,
+        component: LabelledComponent,
+        graph: Graph,
+        solution: Solution,
+        certificate: Certificate,
     ) -> None:
         """Take the solution of one component."""
-        nodes, plain = component.nodes, certificate.smooth
-        self._certificates[component.number] = certificate
-        self._f[nodes], self._codes[nodes] = answered(
-            component.graph, solution, component.present, plain, self._rounding
-        )
-        self._reasons[nodes] = DECIDED
-        if self._codes[nodes].min() < 0:
-            self._reasons[nodes] = np.where(self._codes[nodes] >= 0, self._reasons[nodes], TIE)
+        present, certificates = np.unique(component.codes), {component.number: certificate}
+        values = answered(graph, solution, present, certificate.smooth, self._rounding)
+        self.put(component.rows, *values, certificates)
+
+    def put(
+        self, rows: Any, f: Array, codes: NDArray[np.int64], certificates: dict[int, Certificate]
+    ) -> None:
+        """Take decision values and class codes of some nodes, and evidence for components."""
+        self._certificates |= certificates
+        self._f[rows], self._codes[rows], self._reasons[rows] = f, codes, DECIDED
+        if codes.min(initial=0) < 0:
+            self._reasons[rows] = np.where(codes >= 0, self._reasons[rows], TIE)
 
     def complete(self) -> Transduction:
         """Return the answer."""
-        known = (self._f, self._codes, self._reasons, self._number)
-        return Transduction(*known, self._certificates, self._constants, self._d)
+        known = (self._f, self._codes, self._reasons, self._partition.number)
+        certificates = dict(sorted(self._certificates.items()))
+        return Transduction(*known, certificates, self._constants, self._d)
+
+
+class LocalAnswers(Answers):
+    """The answers on a graph whose components are solved in this process, one by one.
+
+    `labels` has a code for each of the labelled `nodes`, which ascend.
+    """
+
+    def __init__(
+        self, W: Weights, nodes: NDArray[np.int64], labels: Labels, **options: Any
+    ) -> None:
+        self._W, self._nodes = W, nodes
+        count, number = components(W)
+        one_size = np.broadcast_to(np.int64(len(number)), len(number))  # takes no memory
+        size = one_size if count == 1 else np.bincount(number, minlength=count)[number]
+        partition = Partition(count, number, size)
+        labelled = partition.labelled(number[nodes], size[nodes], labels.codes)
+        d = np.asarray(W.sum(axis=1), dtype=float).ravel()
+        super().__init__(partition, d, labelled, labels.classes, **options)
+
+    def graphs(self) -> Iterator[tuple[LabelledComponent, Graph, NDArray[Any]]]:
+        """Yield the components to solve, each with its graph and its labelled nodes there."""
+        W, d, alone = self._W, self._d, self._partition.count == 1
+        for component in self.to_solve:
+            rows, places = component.rows, self._nodes[component.labels]
+            if not alone and isinstance(W, Operator):
+                graph = Graph._trusted(W, rows)
+                d[rows] = graph.d
+            else:
+                graph = Graph._trusted(W, None if alone else rows, d[rows])
+            yield component, graph, places if alone else np.searchsorted(rows, places)
 
 
 def answered(
-    graph: Graph, solution: Solution, present: NDArray[Any], plain: bool, rounding: float
+    graph: Graph,
+    solution: Solution,
+    present: NDArray[Any],
+    plain: bool = False,
+    rounding: float = ROUNDING,
 ) -> tuple[Array, NDArray[np.int64]]:
     """Return decision values and class codes from the solution on one component.
 
-    Parameters
-    ----------
-    present : ndarray of int
-        The classes with a label there; no other can be the answer.
-    plain : bool
-        Whether f itself varies slowly, rather than f / sqrt(d).
-    rounding : float
-        As in `transduce`.
+    Only the classes that are `present`, with a label there, can be the answer; `plain` is `smooth`
+    of `Certificate`.
     """
     f = solution.f
-    # Beside a node of high degree, a small f may be a clear answer: f grows with sqrt(d).
+    # Next to a node of high degree, a small f may be a clear answer: f grows with sqrt(d).
     smooth = np.asarray(f / (1.0 if plain else graph._sqrt_d[:, None]))
     tie: Any = 0.0
     if rounding:
@@ -252,30 +309,8 @@ def _rounded(graph: Graph, f: Array, residual: float, rounding: float) -> float:
     return max(rounding * graph.largest(f), residual * float(np.sqrt(mean)))
 
 
-class _Pieces:
-    """The nodes of every component; for a single one nothing is copied to name them."""
-
-    def __init__(self, count: int, number: NDArray[Any]) -> None:
-        self.sizes = np.bincount(number, minlength=count)
-        if count > 1:
-            self._order = np.argsort(number, kind="stable")
-            self._ends = np.cumsum(self.sizes)
-
-    def nodes(self, c: int) -> Any:
-        if len(self.sizes) == 1:
-            return slice(None)
-        return self._order[self._ends[c] - self.sizes[c] : self._ends[c]]
-
-
 def decide(f: Array, tie: Any = 0.0) -> NDArray[np.int64]:
-    """Return the class code of every row of decision values; -1 for a tie or NaN.
-
-    Parameters
-    ----------
-    f : ndarray, shape (N, columns)
-    tie : float or ndarray, shape (N,)
-        A lead up to this is none.
-    """
+    """Return the class code of every row of decision values; -1 for NaN, or a lead up to `tie`."""
     if f.shape[1] == 1:
         margin, codes = np.abs(f[:, 0]), (f[:, 0] > 0).astype(np.int64)
     else:

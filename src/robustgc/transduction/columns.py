@@ -23,18 +23,10 @@ def answer_columns(
 ) -> dict[str, Any]:
     """Return a row per node: its name, class, the label it was given, how sure the answer is.
 
-    Parameters
-    ----------
-    names : ndarray, shape (N,)
-    labels : Labels
-    answer : Transduction
-    probability : ndarray, shape (N, K)
-        Of the classes at every node.
-    suspicion : ndarray, shape (N,), default=None
-        NaN where no label was given; None: no such column.
+    `probability` has a column per class; `suspicion` is NaN where no label was given.
     """
     codes, given = answer.codes, labels.codes
-    found: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "node": names,
         "label": class_names(codes, labels.classes),
         "given": class_names(given, labels.classes),
@@ -44,8 +36,8 @@ def answer_columns(
         "reason": answer.reasons,
     }
     if suspicion is not None:
-        found["suspicion"] = suspicion
-    return found
+        columns["suspicion"] = suspicion
+    return columns
 
 
 def class_names(codes: NDArray[Any], classes: NDArray[Any]) -> list[Any]:
@@ -61,18 +53,13 @@ def value_columns(f: Array, classes: NDArray[Any]) -> dict[str, Array]:
     return {f"score_{name}": f[:, k] for k, name in enumerate(classes)}
 
 
-def probabilities(f: Array, spread: float = 1.0, typical: float = 1.0) -> Array:
+def probabilities(f: Array, scale: float = 1.0, typical: float = 1.0) -> Array:
     """Map decision values to (0, 1): a column per class, rows sum to 1, NaN without an answer.
 
-    Parameters
-    ----------
-    f : ndarray, shape (n, columns)
-    spread : float
-        By which the values are divided.
-    typical : float
-        Share of the nodes that are like their surroundings; the class of the others may be any.
+    The values are divided by `scale`. `typical` is the share of the nodes that are like their
+    surroundings; the class of the others may be any.
     """
-    scaled = f / (spread or 1.0)
+    scaled = f / (scale or 1.0)
     if f.shape[1] > 1:
         p = np.asarray(softmax(scaled, axis=1))
     else:
@@ -88,7 +75,7 @@ def calibrated(certificates: Iterable[Certificate]) -> bool:
     return bool(chosen) and all(chosen)
 
 
-def size_of(f: Array) -> float:
+def root_mean_square(f: Array) -> float:
     """Return the root mean square of the finite values; 1 if there are none but 0."""
     known = f[np.isfinite(f)]
     largest = float(np.abs(known).max(initial=0.0)) or 1.0

@@ -30,9 +30,9 @@ def _listed(y: Any) -> NDArray[Any]:
 
 
 def _objects(values: list[Any]) -> NDArray[Any]:
-    kept = np.empty(len(values), dtype=object)
-    kept[:] = values
-    return kept
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -41,11 +41,12 @@ def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(np.isnan(values), dtype=bool)
     if values.dtype.kind != "O":
         return np.zeros(len(values), dtype=bool)
-    return np.array([v is None or _is_nan(v) for v in values], dtype=bool)
+    return np.array([is_none(v) for v in values], dtype=bool)
 
 
-def _is_nan(value: object) -> bool:
-    if type(value).__name__ in ("NAType", "NaTType"):
+def is_none(value: object) -> bool:
+    """Whether a value is None, NaN, or the NA of data frames."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
@@ -119,15 +120,15 @@ def of_one_type(values: NDArray[Any]) -> NDArray[Any]:
     Raises
     ------
     ValueError
-        Integers beyond 64 bits, or above 2^53 beside floats.
+        Integers beyond 64 bits, or above 2^53 among floats.
     """
-    given = typed_values(values)
-    if given.dtype.kind != "O":
-        return given
-    largest = max((v for v in given if type(v) is int), key=abs)
-    if all(type(v) is int for v in given):
+    labels = typed_values(values)
+    if labels.dtype.kind != "O":
+        return labels
+    largest = max((v for v in labels if type(v) is int), key=abs)
+    if all(type(v) is int for v in labels):
         why = (
-            f"The integer labels reach from {_shown(min(given))} to {_shown(max(given))}; they "
+            f"The integer labels reach from {_shown(min(labels))} to {_shown(max(labels))}; they "
             "must all lie within -2^63 to 2^63 - 1, or all within 0 to 2^64 - 1."
         )
     else:
@@ -145,7 +146,7 @@ def _shown(value: int) -> str:
     return f"{'-' if value < 0 else ''}2^{value.bit_length() - 1} and more"
 
 
-def equal_to(given: NDArray[Any], mark: object) -> NDArray[np.bool_]:
+def equal_to(labels: NDArray[Any], mark: object) -> NDArray[np.bool_]:
     """Return where a label is the marker: of the same kind, and equal to the last digit."""
     if not np.isscalar(mark):
         raise ValueError(
@@ -155,8 +156,8 @@ def equal_to(given: NDArray[Any], mark: object) -> NDArray[np.bool_]:
         mark = mark.item()
     if isinstance(mark, float) and mark.is_integer():
         mark = int(mark)  # numpy would round large labels to floats to compare them
-    if (given.dtype.kind == "U") != isinstance(mark, str):
-        return np.zeros(len(given), dtype=bool)
-    if (given.dtype.kind == "b") != isinstance(mark, bool | np.bool_):
-        return np.zeros(len(given), dtype=bool)  # True == 1, but True is not the marker 1
-    return np.asarray(given == mark)
+    if (labels.dtype.kind == "U") != isinstance(mark, str):
+        return np.zeros(len(labels), dtype=bool)
+    if (labels.dtype.kind == "b") != isinstance(mark, bool | np.bool_):
+        return np.zeros(len(labels), dtype=bool)  # True == 1, but True is not the marker 1
+    return np.asarray(labels == mark)

@@ -5,18 +5,21 @@ The only bridge between the two conventions: estimators speak class names with a
 """
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from robustgc.graph.quoting import quoted
+from robustgc.graph.quoting import listed, quoted
 from robustgc.graph.weights import Array
 from robustgc.transduction.label_types import (
     equal_to,
     is_missing,
+    is_none,
     of_one_type,
     one_dimensional,
     typed_values,
@@ -42,18 +45,11 @@ class Labels:
     codes: NDArray[np.int64]
     marker: object
 
-    def columns(self) -> Array:
-        """Return one column of +1 / -1 / 0 for two classes, else one versus the rest per class."""
-        wanted = range(1, 2) if len(self.classes) == 2 else range(len(self.classes))
-        labelled = self.codes >= 0
-        columns = [np.where(labelled, np.where(self.codes == k, 1.0, -1.0), 0.0) for k in wanted]
-        return np.column_stack(columns)
-
     def names(self, codes: NDArray[np.int64]) -> NDArray[Any]:
         """Return the class for every code, and the marker for code -1.
 
         In an array of the classes' type where it can hold the marker too, else of objects: whole
-        numbers beside NaN become floats only where floats tell all of them apart.
+        numbers with NaN among them become floats only where floats tell all of them apart.
         """
         if (codes >= 0).all():
             return self.classes[codes]
@@ -71,6 +67,18 @@ class Labels:
             return True
         # Python compares a float with a whole number exactly; numpy would round the number first.
         return all(float(name) == name for name in self.classes.tolist())
+
+
+def n_columns(n_classes: int) -> int:
+    """Return how many label columns there are: one for two classes, else one for every class."""
+    return 1 if n_classes == 2 else n_classes
+
+
+def sign_columns(codes: NDArray[np.int64], n_classes: int) -> Array:
+    """Return columns of +1, -1 and 0: for two classes one, else one versus the rest for each."""
+    wanted = range(1, 2) if n_classes == 2 else range(n_classes)
+    columns = [np.where(codes >= 0, np.where(codes == k, 1.0, -1.0), 0.0) for k in wanted]
+    return np.column_stack(columns)
 
 
 def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
@@ -120,18 +128,18 @@ def encode(y: ArrayLike, *, n_nodes: int, unlabeled: object = None) -> Labels:
             "needed; -1, None, NaN and '' mean unlabelled (choose another marker with unlabeled=)."
             f"{_blamed(gaps)}"
         )
-    given = of_one_type(values[~missing])
-    if given.dtype.kind == "f" and np.isinf(given).any():
+    labels = of_one_type(values[~missing])
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
         raise ValueError(
             "Input y contains infinity or a value too large for dtype('float64'), which is no "
             "class. Use whole numbers, text or booleans; NaN marks unlabelled nodes."
         )
     with np.errstate(invalid="ignore"):  # whole numbers that no integer type of numpy holds
-        check_classification_targets(given)
-    classes, inverse = np.unique(given, return_inverse=True)
+        check_classification_targets(labels)
+    classes, inverse = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"The labels have 1 class only, {quoted(classes[0].item())}, on {len(given)} of "
+            f"The labels have 1 class only, {quoted(classes[0].item())}, on {len(labels)} of "
             f"{n_nodes} nodes. At least two classes are needed. (-1, None, NaN and '' mean "
             "unlabelled; choose another marker with unlabeled= if one of them is a class.)"
             f"{_blamed(gaps)}"
@@ -152,15 +160,75 @@ def recode(y: ArrayLike, classes: NDArray[Any], *, unlabeled: object = None) -> 
     values = one_dimensional(y)
     known = {value: code for code, value in enumerate(classes.tolist())}
     missing = unlabelled(values, unlabeled)
-    if classes.dtype.kind == "U":  # "-1" was a class beside words; here it may stand alone
+    if classes.dtype.kind == "U":  # "-1" was a class among words; here it may stand alone
         missing &= np.array([str(value) not in known for value in values], dtype=bool)
     codes = np.full(len(values), -1, dtype=np.int64)
     if not missing.all():
-        given = typed_values(values[~missing])
-        comparable = (given.dtype.kind == "U") == (classes.dtype.kind == "U")
-        found = [known.get(value, -2) if comparable else -2 for value in given.tolist()]
-        codes[~missing] = found
+        labels = typed_values(values[~missing])
+        comparable = (labels.dtype.kind == "U") == (classes.dtype.kind == "U")
+        codes[~missing] = [known.get(v, -2) if comparable else -2 for v in labels.tolist()]
     return codes
+
+
+def changed_labels(
+    labels: Labels, changes: Mapping[int, Any], *, unlabeled: object = None
+) -> Labels:
+    """Return labels with some changed by a mapping, or Series, from node to label.
+
+    `unlabeled` is that of `encode`: None takes labels away by all the usual markers.
+    """
+    codes = labels.codes.copy()
+    known = {value: code for code, value in enumerate(labels.classes.tolist())}
+    for node, name in pairs_of(changes):
+        whole = isinstance(node, Integral) and not isinstance(node, bool)  # True is no node 1
+        if not whole or not 0 <= node < len(codes):
+            raise ValueError(
+                f"{quoted(node)} is not a node of the fitted graph; nodes are 0 to "
+                f"{len(codes) - 1}."
+            )
+        codes[node] = _code(name, known, labels.marker, usual=unlabeled is None)
+    if len(np.unique(codes[codes >= 0])) < 2:
+        raise ValueError(
+            "After the update fewer than two classes are labelled; at least two are needed."
+        )
+    return replace(labels, codes=codes)
+
+
+def pairs_of(changes: Any) -> Iterable[tuple[Any, Any]]:
+    """Return (node, label) pairs of a mapping, or of a Series, whose index are the nodes."""
+    series = type(changes).__name__ == "Series" and hasattr(changes, "items")
+    if isinstance(changes, Mapping) or series:
+        pairs: Iterable[tuple[Any, Any]] = changes.items()
+        return pairs
+    raise TypeError(
+        f"update takes a mapping from node to label, such as {{3: 'spam', 7: None}}; this is "
+        f"{quoted(changes)} of type {type(changes).__name__}. Pairs become one by dict(pairs)."
+    )
+
+
+def _code(name: Any, known: dict[Any, int], marker: object, *, usual: bool) -> int:
+    """Return the code of a label, -1 for none; refuse what is no class."""
+    scalar = isinstance(name, np.generic) or (isinstance(name, np.ndarray) and name.ndim == 0)
+    value = name.item() if scalar else name
+    if is_none(value):
+        return -1
+    # True equals 1 in Python, but it is no class, or marker, among numbers; nor 1 among booleans.
+    truth = isinstance(value, bool)
+    if isinstance(value, Hashable) and truth == isinstance(next(iter(known)), bool):
+        try:
+            if value in known:
+                return known[value]
+        except TypeError:  # a tuple with a list in it
+            pass
+    same_kind = isinstance(value, str | int | float) and truth == isinstance(marker, bool)
+    if same_kind and not is_none(marker) and value == marker:
+        return -1
+    if find_missing([*known, value], None if usual else "").mask[-1]:
+        return -1
+    raise ValueError(
+        f"{quoted(value)} is not a class of the fit; those are {listed(known)}. "
+        "None takes a label away; fit again for a new class."
+    )
 
 
 def draw(truth: ArrayLike, n_labels: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -198,9 +266,9 @@ def flip(
     >>> flip(["a", "b"], 2, ["a", "b"], np.random.default_rng(7))[0]
     array(['b', 'a'], dtype='<U1')
     """
-    given, names = np.asarray(labels), np.asarray(classes)
+    right, names = np.asarray(labels), np.asarray(classes)
     # Of the wider of the two types: "red" into an array of one letter each would become "r".
-    wrong = np.array(given, dtype=np.result_type(given, names) if given.dtype.kind == "U" else None)
+    wrong = np.array(right, dtype=np.result_type(right, names) if right.dtype.kind == "U" else None)
     if not 0 <= n_wrong <= len(wrong):
         raise ValueError(
             f"{n_wrong} of {len(wrong)} labels cannot be flipped; ask for 0 to {len(wrong)}."
@@ -225,8 +293,8 @@ def _gaps(values: NDArray[Any], unlabeled: object) -> Missing:
         return find_missing(values.tolist())
     missing: NDArray[np.bool_] = is_missing(values)
     if not missing.all():
-        given = typed_values(values[~missing])
-        missing[~missing] = equal_to(given, -1 if unlabeled is None else unlabeled)
+        labels = typed_values(values[~missing])
+        missing[~missing] = equal_to(labels, -1 if unlabeled is None else unlabeled)
     return Missing(missing)
 
 

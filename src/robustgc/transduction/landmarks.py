@@ -25,16 +25,14 @@ def choose(landmarks: object, codes: NDArray[np.int64], affinity: object) -> NDA
     if affinity == "precomputed":
         raise ValueError(
             f"landmarks={quoted(landmarks)} is not allowed with affinity='precomputed': a random "
-            "part of "
-            "a graph loses the edges that connect it, and the matrix is in memory already. Pass "
-            "points, or landmarks=None."
+            "part of a graph loses the edges that connect it, and the matrix is in memory already. "
+            "Pass points, or landmarks=None."
         )
     least = max(2, len(labelled))
     if not isinstance(landmarks, Integral) or not least <= int(landmarks) <= n:
         raise ValueError(
             f"landmarks={quoted(landmarks)} is not allowed for {n} points of which {len(labelled)} "
-            "are "
-            f"labelled; it must be None or a whole number from {least} to {n}, since labelled "
+            f"are labelled; it must be None or a whole number from {least} to {n}, since labelled "
             "points are always among the landmarks."
         )
     rest = np.flatnonzero(codes < 0)

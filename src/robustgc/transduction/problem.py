@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.models.parameters import Parameters
+from robustgc.transduction.labels import n_columns, sign_columns
 
 
 @dataclass(frozen=True)
@@ -24,28 +25,28 @@ class Problem:
         The labelled nodes of the graph, ascending, and their classes, 0 .. K - 1.
     sample_weight : ndarray, shape (labels,)
         Weight of every label as the user gave it.
-    mass_elsewhere : ndarray, shape (K,)
-        Sum of the sample weights of every class in other components.
-    other_components : bool
-        Whether other components have labels: then the constant on this one is a mode as any.
+    classes : ndarray of int, shape (K,)
+        Places of the classes among those of all components.
+    total_mass : ndarray, shape (classes of all components,)
+        Sum of the sample weights of every class in all components.
     parameters : Parameters
         Its ``eta`` and ``n_modes`` are None where they are to be chosen; ``balanced`` counts only
         where nothing is.
-    classes : ndarray of int, shape (K,)
-        Places of the classes among those of all components.
     names : ndarray of int, shape (labels,)
         Numbers of the labelled nodes in the graph of all components.
+    positive_semidefinite : bool
+        Of the weights, for the bound on the condition number.
     """
 
     graph: Graph
     nodes: NDArray[Any]
     codes: NDArray[np.int64]
     sample_weight: Array
-    mass_elsewhere: Array
-    other_components: bool
-    parameters: Parameters
     classes: NDArray[Any]
+    total_mass: Array
+    parameters: Parameters
     names: NDArray[Any]
+    positive_semidefinite: bool = False
 
     @property
     def n_classes(self) -> int:
@@ -61,6 +62,29 @@ class Problem:
     def balanced(self) -> bool:
         """Whether every class counts alike, however many labels it has."""
         return self.has_choice or self.parameters.balanced
+
+    @cached_property
+    def mass_elsewhere(self) -> Array:
+        """Sum of the sample weights of every class in other components, shape (K,)."""
+        here = np.bincount(self.codes, weights=self.sample_weight, minlength=self.n_classes)
+        elsewhere = np.maximum(self.total_mass[self.classes] - here, 0.0)
+        elsewhere[elsewhere < 1e-9 * self.total_mass.max()] = 0.0
+        return np.asarray(elsewhere)
+
+    @property
+    def other_components(self) -> bool:
+        """Whether other components have labels: then the constant on this one is a mode as any."""
+        return bool(self.mass_elsewhere.any() or np.delete(self.total_mass, self.classes).any())
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns the decision values have."""
+        return n_columns(len(self.total_mass))
+
+    def signed_columns(self) -> Array:
+        """Return `sign_columns`, for the classes of all components, times label weights."""
+        signs = sign_columns(self.classes[self.codes], len(self.total_mass))
+        return self.graph.placed(self.nodes, signs * self.sample_weight[:, None])
 
     @cached_property
     def one_hot(self) -> Array:

@@ -183,7 +183,7 @@ def _state(estimator: RobustGC) -> tuple[dict[str, Any], Arrays]:
         **affinity_arrays,
         **reported,
         "given": labels.codes,
-        "sample_weight": estimator._sizes,
+        "sample_weight": estimator._sample_weight,
         **node_arrays(answer, reasons),
         **constant_arrays(answer.constants, answer.f.shape[1]),
         **{name: values for name, values in optional.items() if values is not None},
@@ -253,7 +253,7 @@ def _estimator(checked: Checked) -> RobustGC:
     given = checked.array("given", "int64", (n,), -1, K - 1)
     made._labels = Labels(classes, given, _marker(checked, classes))
     made._X, made._rows = X, None
-    made._sizes = checked.array("sample_weight", "float64", (n,), 0)
+    made._sample_weight = checked.array("sample_weight", "float64", (n,), 0)
     made._shares = _priors(checked, K)
     made._chosen = chosen = read_landmarks(checked, n, square)
     made._answer = made._graph_answer = answer = read_answer(checked, n, K, chosen)

@@ -10,10 +10,9 @@ from scipy.sparse.csgraph import connected_components
 
 from robustgc import Graph
 from robustgc.mpi.halo import Halo
-from robustgc.mpi.pieces import extract_component, find_components
-from robustgc.mpi.share import Share
+from robustgc.mpi.components import extract_component, find_components
 from robustgc.mpi.spread_graph import DistributedGraph
-from robustgc.mpi.world import world
+from robustgc.mpi.world import Share, world
 
 comm = world()
 
@@ -50,7 +49,8 @@ for seed in range(5, 29):
     np.testing.assert_array_equal(size, np.bincount(number)[number])
     largest = int(np.bincount(number).argmax())
     nodes = np.flatnonzero(number == largest)
-    part, rows = extract_component(share, halo, found.number == largest)
+    rows = np.flatnonzero(found.number == largest)
+    part = extract_component(share, halo, rows)
     np.testing.assert_array_equal(np.concatenate(comm.allgather(rows + first)), nodes)
     if len(nodes) < 2:
         continue

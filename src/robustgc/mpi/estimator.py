@@ -15,11 +15,11 @@ from robustgc.graph.weights import Array
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
 from robustgc.mpi.files import check_equal
-from robustgc.mpi.fit import Fitted, fit_codes
+from robustgc.mpi.fit import Fitted, fit_problem
 from robustgc.mpi.given import from_petsc, from_weights
 from robustgc.mpi.world import collective_errors, world
 from robustgc.transduction.labels import encode, unlabelled
-from robustgc.transduction.priors import relative_sizes, with_shares
+from robustgc.transduction.priors import normalised_weights, with_shares
 
 SPREAD = (
     "The nodes of this fit are spread over ranks: update and suggest_queries need them in one "
@@ -40,17 +40,13 @@ def meet(error: Exception | None = None) -> None:
 
 def answer_all(problem: GraphProblem, options: SolverOptions) -> AnswersOnly:
     """Answer for weights and labels that every rank has; every rank gets all answers."""
-    comm, labels, sizes = world(), problem.labels, problem.sample_weight
+    comm, labels, nodes = world(), problem.labels, problem.nodes
     if rank_by_mpiexec() is None:
         warn(ALONE)
-    nodes = np.flatnonzero(labels.codes >= 0)
-    given = replace(labels, codes=labels.codes[nodes])
-    parts = (given.classes, nodes, given.codes, sizes[nodes])
-    about, short = repr([part.tolist() for part in parts]), f"{len(nodes)} labels"
+    known = (labels.classes, nodes, labels.codes, problem.sample_weight)
+    about, short = repr([each.tolist() for each in known]), f"{len(nodes)} labels"
     check_equal(comm, about, short, "The labels are", "Give the same y to all ranks.")
-    share = from_weights(problem.weights, comm)
-    psd = problem.positive_semidefinite
-    fitted = fit_codes(share, nodes, given, sizes[nodes], problem.parameters, options, psd=psd)
+    fitted = fit_problem(from_weights(problem.weights, comm), problem, options)
     mine = fitted.answer
     whole: dict[str, Any] = {
         name: np.concatenate(comm.allgather(getattr(mine, name)))
@@ -77,18 +73,19 @@ def answer_own(
     comm = share.comm
     with collective_errors(comm):
         mine = _pairs(y, share.first, share.rows, unlabeled)
-        sizes = _sizes(sample_weight, mine, share.first, share.rows)
-    nodes, values, weight = _merged_labels(comm.allgather((*mine, sizes)), share.n)
-    given = encode(values, n_nodes=len(nodes), unlabeled=unlabeled)
-    keep = (weight > 0) & (given.codes >= 0)  # a mapping may have None in it
-    given = replace(given, codes=given.codes[keep])
-    weight = relative_sizes(weight[keep], given.codes, given.classes)
-    fitted = fit_codes(share, nodes[keep], given, weight, parameters, options)
+        weights = _own_weights(sample_weight, mine[0], share.first, share.rows)
+    nodes, values, weights = _merged_labels(comm.allgather((*mine, weights)), share.n)
+    labels = encode(values, n_nodes=len(nodes), unlabeled=unlabeled)
+    counts = (weights > 0) & (labels.codes >= 0)  # a mapping may have None in it
+    labels = replace(labels, codes=labels.codes[counts])
+    weights = normalised_weights(weights[counts], labels.codes, labels.classes)
+    problem = GraphProblem(None, nodes[counts], labels, weights, parameters)
+    fitted = fit_problem(share, problem, options)
     return fitted, AnswersOnly(fitted.answer, lambda: fitted.issues, SPREAD)
 
 
 def _pairs(y: Any, first: int, rows: int, unlabeled: Any) -> tuple[NDArray[Any], list[Any]]:
-    """Return labelled nodes and their labels, as this rank has been given them."""
+    """Return the labelled nodes of this rank and their labels."""
     if isinstance(y, Mapping):
         return np.array(list(y), dtype=np.int64), list(y.values())
     if len(y) != rows:
@@ -102,30 +99,33 @@ def _pairs(y: Any, first: int, rows: int, unlabeled: Any) -> tuple[NDArray[Any],
     return first + known, values[known].tolist()
 
 
-def _sizes(
-    sample_weight: ArrayLike | None, mine: tuple[NDArray[Any], list[Any]], first: int, rows: int
+def _own_weights(
+    sample_weight: ArrayLike | None, nodes: NDArray[Any], first: int, rows: int
 ) -> Array:
+    """Return the weights of this rank's labels from those of its rows."""
     if sample_weight is None:
-        return np.ones(len(mine[0]))
-    sizes = np.asarray(sample_weight, dtype=float)
-    here = (mine[0] >= first) & (mine[0] < first + rows)
-    if sizes.shape != (rows,) or not here.all():
+        return np.ones(len(nodes))
+    weights = np.asarray(sample_weight, dtype=float)
+    here = (nodes >= first) & (nodes < first + rows)
+    if weights.shape != (rows,) or not here.all():
         raise ValueError(
-            f"sample_weight has shape {sizes.shape} for {rows} rows of this rank; it must have one "
-            "weight for each of them, and labels must be those of these rows."
+            f"sample_weight has shape {weights.shape} for {rows} rows of this rank; it must have "
+            "one weight for each of them, and labels must be those of these rows."
         )
-    found = sizes[mine[0] - first]
-    if not (np.isfinite(found) & (found >= 0)).all():
+    weights = weights[nodes - first]
+    if not (np.isfinite(weights) & (weights >= 0)).all():
         raise ValueError("sample_weight must be finite and at least 0 (0 leaves a label out).")
-    return np.asarray(found)
+    return np.asarray(weights)
 
 
-def _merged_labels(told: list[Any], n: int) -> tuple[NDArray[np.int64], NDArray[np.object_], Array]:
-    """Put the labels of all ranks together; a node has one."""
-    nodes = np.concatenate([part[0] for part in told]).astype(np.int64)
+def _merged_labels(
+    of_ranks: list[Any], n: int
+) -> tuple[NDArray[np.int64], NDArray[np.object_], Array]:
+    """Put nodes, labels and weights of all ranks together; a node has one label."""
+    nodes = np.concatenate([each[0] for each in of_ranks]).astype(np.int64)
     values = np.empty(len(nodes), dtype=object)
-    values[:] = [value for part in told for value in part[1]]
-    sizes = np.concatenate([part[2] for part in told])
+    values[:] = [value for each in of_ranks for value in each[1]]
+    weights = np.concatenate([each[2] for each in of_ranks])
     bad = nodes[(nodes < 0) | (nodes >= n)]
     if bad.size:
         raise ValueError(
@@ -133,13 +133,12 @@ def _merged_labels(told: list[Any], n: int) -> tuple[NDArray[np.int64], NDArray[
             f"from 0 to {n - 1} over all ranks."
         )
     order = np.argsort(nodes, kind="stable")
-    nodes, values, sizes = nodes[order], values[order], sizes[order]
-    again = np.flatnonzero(nodes[1:] == nodes[:-1])
-    for k in again.tolist():
-        if values[k] != values[k + 1]:
+    nodes, values, weights = nodes[order], values[order], weights[order]
+    first = np.diff(nodes, prepend=-1) > 0
+    for k in np.flatnonzero(~first).tolist():
+        if values[k - 1] != values[k]:
             raise ValueError(
-                f"Node {nodes[k]} has two labels, {quoted(values[k])} and {quoted(values[k + 1])}. "
+                f"Node {nodes[k]} has two labels, {quoted(values[k - 1])} and {quoted(values[k])}. "
                 "Keep one."
             )
-    first = np.concatenate([[True], nodes[1:] != nodes[:-1]]) if len(nodes) else nodes == 0
-    return nodes[first], values[first], sizes[first]
+    return nodes[first], values[first], weights[first]

@@ -1,13 +1,15 @@
-"""Answers to part files, one per rank, and a manifest that comes last."""
+"""Answers to part files, one per rank, with a manifest that comes last; or merged to one table."""
 
 import hashlib
+import io
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +22,7 @@ from robustgc.choice.likelihood import ATYPICAL
 from robustgc.io.arrow_tables import PARQUET
 from robustgc.io.frames import arrow
 from robustgc.io.opening import InputError, check_target, replacing
+from robustgc.io.writing import SHEET, check_table
 from robustgc.mpi.fit import Fitted
 from robustgc.mpi.world import collective_errors
 from robustgc.transduction.columns import answer_columns, calibrated, probabilities, value_columns
@@ -61,16 +64,9 @@ def _ours(manifest: Path) -> bool:
 def write_parts(folder: Path, fitted: Fitted, names: NDArray[Any] | None, ending: str = "") -> None:
     """Write the rows of every rank to its part, then the manifest. All ranks call this together.
 
-    Parts that a stopped run has left, and those of earlier answers, are replaced.
-
-    Parameters
-    ----------
-    folder : Path
-    fitted : Fitted
-    names : ndarray or None
-        Of the own rows; None: they have numbers.
-    ending : str
-        Of the files; by default ``.parquet`` if the folder's name ends so, else ``.csv``.
+    Parts that a stopped run has left, and those of earlier answers, are replaced. `names` are those
+    of the own rows, None for numbers. The files end in ``.parquet`` if the folder's name does, else
+    in ``.csv``, unless `ending` says otherwise.
     """
     comm, share = fitted.share.comm, fitted.share
     ending = ending or (folder.suffix.lower() if folder.suffix.lower() in PARQUET else ".csv")
@@ -79,13 +75,13 @@ def write_parts(folder: Path, fitted: Fitted, names: NDArray[Any] | None, ending
             check_folder(folder)
             _emptied(folder)
     part: dict[str, Any] | None = None
-    issues, spread = fitted.issues, fitted.spread  # found together: not below
+    issues, scale = fitted.issues, fitted.scale  # all ranks together: not below
     with collective_errors(comm):
         if share.rows:
             file = folder / f"part-{comm.rank:05}{ending}"
             columns = schema(fitted, names)
             with replacing(file) as stream, writer(stream, ending, columns) as out:
-                for table in _blocks(fitted, names, issues, spread):
+                for table in _blocks(fitted, names, issues, scale):
                     out.write_table(table.cast(columns))
             part = {"file": file.name, "rows": share.rows, **_checked(file)}
     parts = [found for found in comm.gather(part) or [] if found]
@@ -103,7 +99,7 @@ def _emptied(folder: Path) -> None:
 
 
 def _blocks(
-    fitted: Fitted, names: NDArray[Any] | None, issues: LabelIssues, spread: float
+    fitted: Fitted, names: NDArray[Any] | None, issues: LabelIssues, scale: float
 ) -> Iterator[Any]:
     """Give the rows here as tables, some at a time."""
     first, rows = fitted.share.first, fitted.share.rows
@@ -115,12 +111,16 @@ def _blocks(
     for start in range(0, rows, _ROWS):
         some = slice(start, start + _ROWS)
         labels = replace(fitted.labels, codes=fitted.labels.codes[some])
-        part = replace(
+        block = replace(
             answer, f=answer.f[some], codes=answer.codes[some], reasons=answer.reasons[some]
         )
         chosen = calibrated(answer.certificates.values())
-        p = probabilities(part.f, typical=1 - ATYPICAL) if chosen else probabilities(part.f, spread)
-        yield arrow(answer_columns(known[some], labels, part, p, suspicion[some]))
+        p = (
+            probabilities(block.f, typical=1 - ATYPICAL)
+            if chosen
+            else probabilities(block.f, scale)
+        )
+        yield arrow(answer_columns(known[some], labels, block, p, suspicion[some]))
 
 
 def schema(fitted: Fitted, names: NDArray[Any] | None) -> Any:
@@ -179,3 +179,56 @@ def _finish(folder: Path, fitted: Fitted, parts: list[dict[str, Any]]) -> None:
     }
     with replacing(folder / MANIFEST) as stream:
         stream.write((json.dumps(about, indent=1, ensure_ascii=False) + "\n").encode("utf-8"))
+
+
+def check_mergeable(target: Path) -> None:
+    """Refuse, before the work, a table that is not made of parts: a sheet, or what cannot be."""
+    if target.suffix.lower() == SHEET:
+        raise InputError(
+            f"{target}: parts are merged to .csv, .tsv or .parquet. Name such a file, and convert "
+            "it afterwards."
+        )
+    check_table(target)
+
+
+def merge(folder: Path, target: Path, columns: Any, comm: Any) -> None:
+    """Make one table of the parts, of their kind, and remove them. All ranks call this together."""
+    with collective_errors(comm):
+        if comm.rank == 0:
+            about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+            files = [folder / part["file"] for part in about["parts"]]
+            with replacing(target) as stream:
+                if target.suffix.lower() in PARQUET:
+                    _append_rows(files, stream)
+                else:
+                    _append_text(files, stream, columns)
+            shutil.rmtree(folder)
+
+
+def _append_rows(files: list[Path], stream: BinaryIO) -> None:
+    with writer(stream, ".parquet", pq.read_schema(files[0])) as out:
+        for file in files:
+            with pq.ParquetFile(file) as part:
+                for k in range(part.num_row_groups):
+                    out.write_table(part.read_row_group(k))
+
+
+def _append_text(files: list[Path], stream: BinaryIO, columns: Any) -> None:
+    """Copy the files behind one header, which may have several lines: classes have any name."""
+    header = _header(files[0].suffix, columns)
+    stream.write(header)
+    for file in files:
+        with file.open("rb") as part:
+            if part.read(len(header)) != header:
+                raise InputError(
+                    f"{file} does not begin with the columns of the others; it was changed. Run "
+                    "again."
+                )
+            shutil.copyfileobj(part, stream, 2**20)
+
+
+def _header(ending: str, columns: Any) -> bytes:
+    empty = io.BytesIO()
+    with writer(empty, ending, columns) as out:
+        out.write_table(pa.Table.from_batches([], columns))
+    return empty.getvalue()
