@@ -86,10 +86,11 @@ def test_crowded_modes_by_a_filter():
         (graph.n, 8)
     )
     cut = 1.5 * float(spectrum.values[9])
-    values, X, rest, _ = crowded.filtered_modes(graph, start, cut, 1e-5, "float64", ignore_progress)
-    np.testing.assert_allclose(values[0], spectrum.values[1], rtol=1e-8)
-    assert rest[0] <= 1e-5
-    assert abs(X[:, 0] @ spectrum.vectors[:, 1]) > 1 - 1e-6
+    found = crowded.filtered_modes(graph, start, cut, 1e-5, 8, "float64", ignore_progress)
+    np.testing.assert_allclose(found.values[0], spectrum.values[1], rtol=1e-8)
+    assert found.residual <= 1e-5
+    assert found.next_eigenvalue <= spectrum.values[len(found.values) + 1] * (1 + 1e-6)
+    assert abs(found.vectors[:, 0] @ spectrum.vectors[:, 1]) > 1 - 1e-6
 
 
 def test_a_filter_without_time_says_so(monkeypatch):
@@ -97,4 +98,4 @@ def test_a_filter_without_time_says_so(monkeypatch):
     graph = Graph(random_tree(4000, 4000))
     start = np.random.default_rng(6027).standard_normal((graph.n, 8))
     with pytest.raises(NotConvergedError, match="close eigenpairs"):
-        crowded.filtered_modes(graph, start, 0.05, 1e-5, "float64", ignore_progress)
+        crowded.filtered_modes(graph, start, 0.05, 1e-5, 8, "float64", ignore_progress)

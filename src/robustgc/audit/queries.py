@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.linalg.lifted import Modes, participation_ratios
+from robustgc.linalg.eigenpairs import Eigenpairs
+from robustgc.linalg.lifted import participation_ratios
 from robustgc.transduction.answer import Transduction
 from robustgc.transduction.problem import sqrt_degree
 
@@ -28,14 +29,14 @@ class QueriedComponent:
         Its nodes in the whole graph.
     n_classes : int
         How many classes have a label there.
-    modes : Modes or None
+    modes : Eigenpairs or None
         The first modes, where they are known.
     """
 
     graph: Graph
     nodes: NDArray[Any]
     n_classes: int
-    modes: Modes | None
+    modes: Eigenpairs | None
 
 
 def queries(

@@ -11,8 +11,9 @@ from robustgc.graph import threads
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array
 from robustgc.linalg.bounded import TOL, DiffusionFilters
+from robustgc.linalg.eigenpairs import Eigenpairs
 from robustgc.linalg.ladder import SolverOptions, dtype_and_tolerance
-from robustgc.linalg.lifted import LiftedFilters, Modes, check_residual, find_modes
+from robustgc.linalg.lifted import LiftedFilters, check_residual, find_modes
 from robustgc.models.label_filters import LabelFilters
 from robustgc.transduction.problem import Problem, sqrt_degree
 
@@ -31,7 +32,7 @@ class ComponentFit:
     ----------
     problem : Problem
         With the labels that are answered.
-    modes : Modes
+    modes : Eigenpairs
     spectrum : SpectralClarity
     label_filters : LabelFilters
         The filters at the labels by which the candidates were weighed.
@@ -51,7 +52,7 @@ class ComponentFit:
     """
 
     problem: Problem
-    modes: Modes
+    modes: Eigenpairs
     spectrum: candidates.SpectralClarity
     label_filters: LabelFilters
     ensemble: Ensemble

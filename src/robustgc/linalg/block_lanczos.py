@@ -5,7 +5,7 @@ inside of it hardly do, and tell nothing of classes: the iteration stops where n
 converged for a while, and returns the first modes up to there.
 """
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,10 @@ from robustgc.graph import threads
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.crowded import COLUMNS, filtered_modes
+from robustgc.linalg.eigenpairs import BLOCK, Eigenpairs, count_reliable
 from robustgc.linalg.multigrid import operator
 from robustgc.linalg.solution import Apply, NotConvergedError, Watch, ignore_progress
 
-BLOCK = 4  # columns of a product: equal eigenvalues up to that often are told apart at once
 _SEED = 20180521
 _CLEAR = {8: 1e-5, 4: 1e-4}  # residual of a mode relative to its eigenvalue, by bytes of a number
 _LEAST = {8: 1e-6, 4: 1e-3}  # an eigenvalue below is not resolved by products with L_N
@@ -31,16 +31,6 @@ _CLOSE = 10.0  # times that residual of modes that crowd
 _GAP = 1.2  # a next eigenvalue that much larger: modes below it stand clear
 
 
-@dataclass(frozen=True)
-class ConvergedModes:
-    """Converged Ritz pairs in ascending order, a bound on the next, and the products it took."""
-
-    values: Array
-    vectors: Array
-    next_eigenvalue: float
-    products: int
-
-
 def block_lanczos_modes(
     graph: Graph,
     start: Array,
@@ -48,7 +38,7 @@ def block_lanczos_modes(
     dtype: str,
     watch: Watch = ignore_progress,
     residual: float | None = None,
-) -> ConvergedModes:
+) -> Eigenpairs:
     """Return up to `count` of the first non-trivial modes.
 
     Parameters
@@ -92,7 +82,9 @@ def block_lanczos_modes(
         if found >= count or stalled or space.exhausted:
             break
         if loose and not found and done >= patience and theta[0] >= _BULK:
-            return _chebyshev_filtered(space, theta, S, _CLOSE * clear, watch)
+            start, cut = space.vectors(S[:, :COLUMNS]), float(theta[COLUMNS])
+            modes = filtered_modes(graph, start, cut, _CLOSE * clear, count, dtype, watch)
+            return replace(modes, steps=done + modes.steps)
         if done >= (patience if loose and not found else most):
             break
         if done >= (_PROBE if graph.n > _LARGE else 2 * _PROBE) and not found and theta[0] < _HARD:
@@ -107,38 +99,8 @@ def block_lanczos_modes(
     following = theta[found] - rest[found] if found < len(theta) else theta[found - 1]
     values, vectors = space.rayleigh_ritz(S[:, :found])
     known = count_reliable(values, 2 if space.exhausted else BLOCK)
-    if known < found:
-        return ConvergedModes(values[:known], vectors[:, :known], float(values[known - 1]), done)
-    return ConvergedModes(values, vectors, max(float(values[-1]), 0.98 * float(following)), done)
-
-
-def _chebyshev_filtered(
-    space: "KrylovSpace", theta: Array, S: Array, residual: float, watch: Watch
-) -> ConvergedModes:
-    """Return the first modes where none stands clear, from the first Ritz vectors."""
-    start, cut = space.vectors(S[:, :COLUMNS]), float(theta[COLUMNS])
-    dtype = str(space.dtype)
-    values, X, rest, steps = filtered_modes(space.graph, start, cut, residual, dtype, watch)
-    open_ = np.flatnonzero(rest > residual)
-    found = min(int(open_[0]) if open_.size else len(rest), space.count)
-    known = count_reliable(values[:found])
-    beyond = values[known - 1]
-    if known < len(rest):
-        beyond = max(beyond, 0.98 * (1 - rest[known]) * values[known])
-    return ConvergedModes(values[:known], X[:, :known], float(beyond), space.products + steps)
-
-
-def count_reliable(values: Array, copies: int = BLOCK) -> int:
-    """Return how many of the computed modes are certain to be the lowest ones.
-
-    A Krylov space has as many copies of an eigenvalue as it was started from vectors; where there
-    are so many there may be more, as in a star. Of such an eigenvalue one mode is taken, and none
-    above.
-    """
-    for k in range(len(values) - copies + 1):
-        if values[k + copies - 1] - values[k] <= 1e-4 * values[k]:
-            return k + 1
-    return len(values)
+    beyond = max(float(values[known - 1]), 0.98 * float(following) if known == found else 0.0)
+    return Eigenpairs(values[:known], vectors[:, :known], next_eigenvalue=beyond, steps=done)
 
 
 def first_block(graph: Graph, start: Array, columns: int = BLOCK) -> Array:

@@ -12,7 +12,7 @@ from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.block_lanczos import KrylovSpace, first_block
 from robustgc.linalg.deflated import MAX_DEGREE, DeflatedOperator
-from robustgc.linalg.lifted import Modes
+from robustgc.linalg.eigenpairs import Eigenpairs
 from robustgc.linalg.solution import Watch, ignore_progress
 
 _PRODUCTS = 20  # to estimate lambda_1, always from above
@@ -29,7 +29,7 @@ class DiffusionFilters:
 
     Attributes
     ----------
-    modes : Modes
+    modes : Eigenpairs
         Without any; its note tells what these filters are.
     limit : float
         An upper bound on lambda_1.
@@ -37,7 +37,7 @@ class DiffusionFilters:
         ``-g``, the smallest g first.
     """
 
-    modes: Modes
+    modes: Eigenpairs
     limit: float
     gammas: Array
 
@@ -56,7 +56,8 @@ def diffusion_filters(
     gammas = -np.unique(np.geomspace(g, _NEAREST, 3))
     degree = off.degree(gammas, TOL)
     note = f"ZhouGC with gamma {g:.1e}, {degree} products; lambda_1 at most {limit:.1e}"
-    return DiffusionFilters(Modes(np.empty(0), none, rest, "bounded", note), limit, gammas)
+    modes = Eigenpairs(np.empty(0), none, rest, method="bounded", note=note)
+    return DiffusionFilters(modes, limit, gammas)
 
 
 def _first_value(graph: Graph, Y: Array, dtype: str) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
+from robustgc.linalg.eigenpairs import Eigenpairs, count_reliable
 from robustgc.linalg.multigrid import operator, orthonormal, rayleigh_ritz
 from robustgc.linalg.solution import NotConvergedError, Watch
 
@@ -23,9 +24,9 @@ _WORK = 8e9  # entries and values that all rounds may touch: some seconds
 
 
 def filtered_modes(
-    graph: Graph, start: Array, cut: float, residual: float, dtype: str, watch: Watch
-) -> tuple[Array, Array, Array, int]:
-    """Return Ritz pairs of a Chebyshev-filtered subspace, their relative residuals, the products.
+    graph: Graph, start: Array, cut: float, residual: float, count: int, dtype: str, watch: Watch
+) -> Eigenpairs:
+    """Return up to `count` of the first modes by filtering a subspace.
 
     Parameters
     ----------
@@ -50,11 +51,18 @@ def filtered_modes(
         done, cut = done + steps, float(values[-1])
         watch(done, float(rest[0]), most)
         if rest[0] <= residual:
-            return values, X, rest, done
+            break
         if done >= most:
             raise NotConvergedError(
                 f"the lowest of {X.shape[1]} close eigenpairs still has the residual {rest[0]:.1e}"
             )
+    open_ = np.flatnonzero(rest > residual)
+    found = min(int(open_[0]) if open_.size else len(rest), count)
+    known = count_reliable(values[:found])
+    beyond = float(values[known - 1])
+    if known < len(rest):
+        beyond = max(beyond, float(0.98 * (1 - rest[known]) * values[known]))
+    return Eigenpairs(values[:known], X[:, :known], float(rest[0]), beyond, done)
 
 
 def _filtered(

@@ -5,13 +5,8 @@ import numpy as np
 from robustgc.graph import threads
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.linalg.block_lanczos import (
-    BLOCK,
-    ConvergedModes,
-    KrylovSpace,
-    count_reliable,
-    first_block,
-)
+from robustgc.linalg.block_lanczos import KrylovSpace, first_block
+from robustgc.linalg.eigenpairs import BLOCK, Eigenpairs, count_reliable
 from robustgc.linalg.factors import pseudo_inverse
 from robustgc.linalg.ordering import is_near_tree
 from robustgc.linalg.solution import NotConvergedError, Watch, ignore_progress
@@ -22,7 +17,7 @@ _LEAST = 2e-12  # below that lambda_1 is rounding
 
 def inverse_lanczos_modes(
     graph: Graph, start: Array, count: int, residual: float, watch: Watch = ignore_progress
-) -> ConvergedModes:
+) -> Eigenpairs:
     """Return up to `count` of the first non-trivial modes.
 
     The first eigenvalues of ``L_N`` are the far ends of its inverse, so that some dozens of vectors
@@ -51,7 +46,7 @@ def inverse_lanczos_modes(
 
 def _modes(
     graph: Graph, start: Array, count: int, residual: float, watch: Watch, block: int
-) -> tuple[ConvergedModes, bool]:
+) -> tuple[Eigenpairs, bool]:
     """Return modes from a block of some columns, and whether more may share an eigenvalue."""
     inverse = pseudo_inverse(graph)
     columns = first_block(graph, start, block)
@@ -75,5 +70,7 @@ def _modes(
     following = 1 / (rest[found] - theta[found]) if found < len(theta) else 0.0
     known = count_reliable(values, 2 if space.exhausted else min(block, count))
     beyond = max(float(values[known - 1]), 0.98 * float(following) if known == found else 0.0)
-    modes = ConvergedModes(values[:known], vectors[:, :known], beyond, space.products)
+    modes = Eigenpairs(
+        values[:known], vectors[:, :known], next_eigenvalue=beyond, steps=space.products
+    )
     return modes, known < found and not space.exhausted

@@ -4,7 +4,7 @@
 exactly for ``gamma < lambda_q``, and the modes up to q count alike. q = 1 is the paper's model.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -15,10 +15,11 @@ from robustgc.graph import threads
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array, Operator
 from robustgc.linalg import inverse_lanczos, multigrid
-from robustgc.linalg.block_lanczos import block_lanczos_modes, count_reliable
+from robustgc.linalg.block_lanczos import block_lanczos_modes
 from robustgc.linalg.cg import rounding_of_modes
 from robustgc.linalg.coupling import coupling_error
 from robustgc.linalg.deflated import MAX_DEGREE, DeflatedOperator
+from robustgc.linalg.eigenpairs import Eigenpairs, count_reliable
 from robustgc.linalg.factors import has_cheap_factors, has_few_cycles
 from robustgc.linalg.ladder import SolverOptions, cure, dtype_and_tolerance, probe_steps
 from robustgc.linalg.numbering import numbered
@@ -39,36 +40,6 @@ MAX_WEIGHING_DEGREE = 96  # degree of the polynomials by which candidates are we
 _WORK = 1e10  # entries and values that these may touch: some seconds
 
 
-@dataclass(frozen=True)
-class Modes:
-    """The first non-trivial eigenpairs of ``L_N`` that are known.
-
-    Attributes
-    ----------
-    values : ndarray, shape (Q,)
-        ``lambda_1 .. lambda_Q``, ascending.
-    vectors : ndarray, shape (N, Q)
-    residual : float
-        ``|L_N v_1 - lambda_1 v_1| / lambda_1``.
-    method, note : str
-        What found them, and what it took.
-    next_eigenvalue : float
-        About the next eigenvalue, where it is known; it is not below the last of these.
-    """
-
-    values: Array
-    vectors: Array
-    residual: float
-    method: str
-    note: str
-    next_eigenvalue: float = 0.0
-
-    @property
-    def spectrum_floor(self) -> float:
-        """A lower bound on the eigenvalues off these modes."""
-        return float(max(self.next_eigenvalue, *self.values[-1:].tolist(), 0.0))
-
-
 def find_modes(
     graph: Graph,
     count: int,
@@ -76,7 +47,7 @@ def find_modes(
     options: SolverOptions,
     *,
     exact: bool = True,
-) -> Modes:
+) -> Eigenpairs:
     """Return the first modes: as many as asked for, or fewer where more would cost too much.
 
     Up to 1500 nodes all are there. Above, block Lanczos finds those that stand clear of the bulk of
@@ -94,7 +65,7 @@ def find_modes(
         if graph.spread is None:
             return _searched_modes(graph, count, Y, options, exact)
         search = partial(_searched_modes, graph, count, Y, options, exact)
-        kept: Modes = graph.spread.modes(search)
+        kept: Eigenpairs = graph.spread.modes(search)
     except NotConvergedError as failure:
         raise NotConvergedError(
             f"The first modes of the graph of {graph.n} nodes were not found: "
@@ -105,12 +76,9 @@ def find_modes(
 
 def _searched_modes(
     graph: Graph, count: int, Y: Array, options: SolverOptions, exact: bool
-) -> Modes:
+) -> Eigenpairs:
     if graph.n <= SMALL and graph.spread is None:
-        spectrum = full_spectrum(graph)
-        return modes_with_residual(
-            graph, spectrum.values[1:], spectrum.vectors[:, 1:], "dense", "all modes"
-        )
+        return full_spectrum(graph).nontrivial().measured(graph, "dense", "all modes")
     near = numbered(graph)
     if near.graph is not graph:
         found = _searched_modes(near.graph, count, near.to(Y), options, exact)
@@ -119,7 +87,7 @@ def _searched_modes(
     if exact and graph.n <= MEDIUM and not isinstance(graph._whole, Operator):
         for few in (count, 1):  # those of a hard graph may be too many to ask for
             try:
-                return modes_with_residual(graph, *_accurate_modes(graph, few))
+                return _accurate_modes(graph, few)
             except NotConvergedError:
                 continue
     if exact or graph.n <= MEDIUM or not (has_cheap_factors(graph) or has_few_cycles(graph)):
@@ -134,57 +102,47 @@ def _searched_modes(
     if not exact and options.tol is None:  # what takes some seconds
         count = max(3, min(count, int(_AFFORDABLE // graph.n)))
     if not exact and has_cheap_factors(graph):
-        first = inverse_lanczos.inverse_lanczos_modes(
+        modes = inverse_lanczos.inverse_lanczos_modes(
             graph, Y, count, pair_tol, options.watching("modes")
         )
-        note = f"{len(first.values)} modes, {first.products} products with the inverse"
-        modes = modes_with_residual(graph, first.values, first.vectors, "factors", note)
-        return replace(modes, next_eigenvalue=first.next_eigenvalue)
+        note = f"{len(modes.values)} modes, {modes.steps} products with the inverse"
+        return modes.measured(graph, "factors", note)
     needed = count if exact or options.tol is not None else max(1, min(count - 1, Y.shape[1]))
     watch = options.watching("modes")
-    values, vectors, _, steps = multigrid.first_pairs(graph, pair_tol, count, watch, needed)
-    note = f"{min(count, len(values))} modes, LOBPCG {steps} steps"
-    return modes_with_residual(graph, values[:count], vectors[:, :count], "multigrid", note)
+    modes = multigrid.first_pairs(graph, pair_tol, count, watch, needed).first(count)
+    note = f"{len(modes.values)} modes, LOBPCG {modes.steps} steps"
+    return modes.measured(graph, "multigrid", note)
 
 
-def _by_products(graph: Graph, count: int, Y: Array, options: SolverOptions, exact: bool) -> Modes:
+def _by_products(
+    graph: Graph, count: int, Y: Array, options: SolverOptions, exact: bool
+) -> Eigenpairs:
     """Find the modes that stand clear; on huge graphs without a basis that grows with restarts."""
     (dtype, tol), watch = dtype_and_tolerance(graph, options), options.watching("modes")
     if graph.n > HUGE:
-        values, vectors, steps = leading_modes(graph, Y, count, dtype, probe_steps(graph), watch)
-        known = count_reliable(values)
-        note = f"{known} modes, {steps} products"
-        return modes_with_residual(graph, values[:known], vectors[:, :known], "krylov", note)
-    strict = (exact or options.tol is not None) and dtype == "float64"
-    residual = max(tol / 100, 1e-10) if strict else None
-    with threads.single_blas:
-        first = block_lanczos_modes(graph, Y, count, dtype, watch, residual)
-    note = f"{len(first.values)} modes, {first.products} products"
-    modes = modes_with_residual(graph, first.values, first.vectors, "krylov", note)
-    return replace(modes, next_eigenvalue=first.next_eigenvalue)
+        modes = leading_modes(graph, Y, count, dtype, probe_steps(graph), watch)
+        modes = modes.first(count_reliable(modes.values))
+    else:
+        strict = (exact or options.tol is not None) and dtype == "float64"
+        residual = max(tol / 100, 1e-10) if strict else None
+        with threads.single_blas:
+            modes = block_lanczos_modes(graph, Y, count, dtype, watch, residual)
+    return modes.measured(graph, "krylov", f"{len(modes.values)} modes, {modes.steps} products")
 
 
-def _accurate_modes(graph: Graph, count: int) -> tuple[Array, Array, str, str]:
-    """Return as many modes as asked for, to many digits: values, vectors, method, note.
+def _accurate_modes(graph: Graph, count: int) -> Eigenpairs:
+    """Return as many modes as asked for, to many digits.
 
     And all that are tiny: what is left to products is not to have an eigenvalue that they miss.
     """
     if graph.spread is not None:
-        values, vectors, note = graph.spread.eigenpairs(count)
-        return values, vectors, "slepc", note
+        modes: Eigenpairs = graph.spread.eigenpairs(count)
+        return modes
     found = eigenpairs(graph, count + 1)
     while found.values[-1] < TINY and count < min(_MOST_TINY, graph.n // 8):
         count = min(max(4 * count, 16), _MOST_TINY, graph.n // 8)
         found = eigenpairs(graph, count + 1)
-    return found.values[1:], found.vectors[:, 1:], "eigenpairs", f"{len(found.values) - 1} modes"
-
-
-def modes_with_residual(
-    graph: Graph, values: Array, vectors: Array, method: str, note: str
-) -> Modes:
-    """Return modes with the residual of the first of them."""
-    rest = float(graph.norms(graph.L_N(vectors[:, :1]) - values[0] * vectors[:, :1])[0])
-    return Modes(values, vectors, rest / max(float(values[0]), 1e-300), method, note)
+    return found.nontrivial().measured(graph, "eigenpairs", f"{len(found.values) - 1} modes")
 
 
 def participation_ratios(graph: Graph, vectors: Array) -> Array:
@@ -196,7 +154,7 @@ def participation_ratios(graph: Graph, vectors: Array) -> Array:
     return np.asarray(1.0 / graph.inner(graph.v0**2, squares**2))
 
 
-def check_residual(residual: float, tol: float, modes: Modes) -> None:
+def check_residual(residual: float, tol: float, modes: Eigenpairs) -> None:
     """Refuse an answer that misses its tolerance by more than the modes of large graphs may.
 
     Modes of few digits are those of graphs where more would take minutes.
@@ -216,7 +174,7 @@ class LiftedFilters:
     Parameters
     ----------
     graph : Graph
-    modes : Modes
+    modes : Eigenpairs
     n_modes : sequence of int
         Of every model.
     gammas : sequence of float
@@ -228,7 +186,7 @@ class LiftedFilters:
     def __init__(
         self,
         graph: Graph,
-        modes: Modes,
+        modes: Eigenpairs,
         n_modes: Any,
         gammas: Any,
         options: SolverOptions,

@@ -20,6 +20,7 @@ from robustgc.graph.weights import Array
 from robustgc.linalg import refined
 from robustgc.linalg.amg import COARSE, Hierarchy
 from robustgc.linalg.cg import conjugate_gradients, relative_residual
+from robustgc.linalg.eigenpairs import Eigenpairs
 from robustgc.linalg.ordering import factorised, is_near_tree
 from robustgc.linalg.solution import (
     Gammas,
@@ -50,22 +51,23 @@ def has_sparse_matrix(graph: Graph) -> bool:
 
 def run(graph: Graph, Y: Array, requested: Gammas, tol: float, watch: Watch) -> PathSolution:
     """Answer RobustGC for all gammas, each started from the one before."""
-    values, vectors, residual, steps = first_pairs(graph, max(np.sqrt(tol), 1e-6), watch=watch)
-    limit = float(values[0])
+    modes = first_pairs(graph, max(np.sqrt(tol), 1e-6), watch=watch)
+    limit = float(modes.values[0])
     gammas = requested(limit)
     b = graph.P0(Y)
     solutions, x = [], np.zeros_like(b)
     for k, gamma in enumerate(gammas):
         if k == 0:  # what the eigenvectors know of the answer
-            weights = 1.0 / (values - gamma)
-            known = graph.inner(vectors, b)
-            x = vectors @ (known.T * np.where(weights > 0, weights, 0.0)).T
+            weights = 1.0 / (modes.values - gamma)
+            known = graph.inner(modes.vectors, b)
+            x = modes.vectors @ (known.T * np.where(weights > 0, weights, 0.0)).T
         solution = solve_by_multigrid(graph, b, gamma, x, tol, graph.v0[:, None])
         x = solution.f
         solutions.append(Solution(gamma * x, solution.residual, solution.n_iter))
         watch(k + 1, solution.residual, len(gammas))
     taken = ", ".join(str(solution.n_iter) for solution in solutions)
-    return PathSolution(limit, residual, gammas, solutions, f"LOBPCG {steps} steps, solves {taken}")
+    note = f"LOBPCG {modes.steps} steps, solves {taken}"
+    return PathSolution(limit, modes.residual, gammas, solutions, note)
 
 
 def solve_by_multigrid(
@@ -164,8 +166,8 @@ def first_pairs(
     count: int = 1,
     watch: Watch = ignore_progress,
     needed: int | None = None,
-) -> tuple[Array, Array, float, int]:
-    """Return the first non-trivial eigenpairs of ``L_N``, their residual, and steps taken.
+) -> Eigenpairs:
+    """Return the first non-trivial eigenpairs of ``L_N``.
 
     They are kept on the graph. With `needed`: once those up to there have converged, or after some
     steps as many as have, if any.
@@ -177,13 +179,11 @@ def first_pairs(
                 graph._memo[key] = _lobpcg(graph, pair_tol, count, needed or count, watch)
         else:
             graph._memo[key] = graph.spread.first_pairs(graph, pair_tol, count, watch)
-    found: tuple[Array, Array, float, int] = graph._memo[key]
+    found: Eigenpairs = graph._memo[key]
     return found
 
 
-def _lobpcg(
-    graph: Graph, pair_tol: float, count: int, needed: int, watch: Watch
-) -> tuple[Array, Array, float, int]:
+def _lobpcg(graph: Graph, pair_tol: float, count: int, needed: int, watch: Watch) -> Eigenpairs:
     """Find what `first_pairs` returns.
 
     LOBPCG: the best combination of the vectors, their preconditioned residuals and the last
@@ -207,15 +207,15 @@ def _lobpcg(
             raise NotConvergedError(f"lambda_1 = {values[0]:.1e} is at the level of rounding")
         if best <= pair_tol:
             known = len(values) if needed == count else _count_leading(sizes <= pair_tol)
-            return values[:known], X[:, :known], best, step
+            return Eigenpairs(values, X, best, steps=step).first(known)
         if needed < count and step >= _ENOUGH and (known := _count_leading(sizes <= pair_tol)):
-            return values[:known], X[:, :known], float(sizes[:known].max()), step
+            return Eigenpairs(values, X, float(sizes[:known].max()), steps=step).first(known)
         if not strict and step >= _ENOUGH and sizes[0] > 1:
             break  # no cycle of multigrid is of help here
         if not strict and step >= limit and (sizes[0] <= _ROUGH * pair_tol or step >= 1.5 * limit):
             if not sizes[0] <= USEFUL:
                 break
-            return values[:1], X[:, :1], float(sizes[0]), step
+            return Eigenpairs(values, X, float(sizes[0]), steps=step).first(1)
         if needed < count and step == _ENOUGH // 2:  # those that crowd only cost time
             ahead = _count_leading(sizes <= _AHEAD * pair_tol)
             if 2 * ahead < enough and enough > 1 and graph.n > _PATIENT:

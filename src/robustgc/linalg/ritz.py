@@ -1,5 +1,6 @@
 """Compute the first modes of a large graph as Ritz vectors of its labels' Krylov spaces."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from robustgc.graph.graph import Graph
 from robustgc.graph.laplacian import Laplacian
 from robustgc.graph.weights import Array
+from robustgc.linalg.eigenpairs import Eigenpairs
 from robustgc.linalg.lanczos import LanczosRecurrences, TridiagonalProblem
 from robustgc.linalg.multigrid import operator
 from robustgc.linalg.solution import NotConvergedError, Watch, ignore_progress
@@ -21,8 +23,8 @@ _LIMIT = 300
 
 def leading_modes(
     graph: Graph, Y: Array, count: int, dtype: str, probe: int, watch: Watch = ignore_progress
-) -> tuple[Array, Array, int]:
-    """Return the modes that stand clear of the bulk: values, vectors, products taken.
+) -> Eigenpairs:
+    """Return the modes that stand clear of the bulk.
 
     Each label column has its own Krylov space. Those Ritz pairs are taken that have converged and
     have none below them that has not; the random column of the recurrences guards against a
@@ -60,7 +62,8 @@ def leading_modes(
                 most, best = found, (cut, tridiagonals)
             # Fewer than before: copies of converged pairs have begun to come up among them.
             if most >= count or found < most or step >= 1.15 * first + 2 or over:
-                return *_combined_modes(graph, L, lanczos, best[1], best[0], clear, count), step
+                modes = _combined_modes(graph, L, lanczos, best[1], best[0], clear, count)
+                return replace(modes, steps=step)
         hard = any(s is not None and s.theta[0] < _HARD for s in tridiagonals)
         if over or not lanczos.basis_kept or (step >= probe and not first and hard):
             break
@@ -102,7 +105,7 @@ def _combined_modes(
     cut: float,
     clear: float,
     count: int,
-) -> tuple[Array, Array]:
+) -> Eigenpairs:
     """Combine the Ritz vectors of all columns: Rayleigh-Ritz on what they span."""
     vectors = []
     for c, tridiagonal in enumerate(tridiagonals[:-1]):
@@ -132,4 +135,4 @@ def _combined_modes(
         raise NotConvergedError(
             f"lambda_1 is about {low:.1e}, and the Krylov spaces of the labels do not resolve it"
         )
-    return theta[: min(keep, count)], X[:, : min(keep, count)]
+    return Eigenpairs(theta, X).first(min(keep, count))

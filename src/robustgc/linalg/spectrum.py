@@ -4,32 +4,35 @@ Eigenvectors of tiny eigenvalues are settled by a Rayleigh-Ritz step on differen
 (`Graph.dirichlet`), so that lambda_1 has relative accuracy even where it is far below rounding.
 """
 
+from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
 import scipy.linalg as sla
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from robustgc.graph import threads
 from robustgc.graph.alerts import ResidualWarning, warn
 from robustgc.graph.graph import KINDS, SMALL, Graph, per_graph
 from robustgc.graph.quoting import quoted
-from robustgc.graph.weights import Array
+from robustgc.graph.weights import Array, Weights
 from robustgc.linalg.cg import regularised_inverse
-from robustgc.linalg.iterative import FAILURES, inverse_iteration, lanczos
+from robustgc.linalg.eigenpairs import Eigenpairs
 from robustgc.linalg.multigrid import first_pairs, has_sparse_matrix
-from robustgc.linalg.solution import NotConvergedError
+from robustgc.linalg.solution import Apply, NotConvergedError
 
 # Eigenvalues below this share of the largest are "tiny": products with L no longer resolve them
 # well, so they are settled on edge differences, and the models treat their modes in closed form.
 TINY = 1e-6
 _MOST_TINY_MODES = 64
 UNRESOLVED = 1e-25  # of the largest eigenvalue
+_SEED = 20180521  # start vectors: random, so that no symmetry of the graph can hide v1
+_RESTARTS = 30  # of plain Lanczos: a probe, not a siege
+_FAILURES = (ArpackError, MemoryError, RuntimeError, np.linalg.LinAlgError)
 
 
-@dataclass(frozen=True)
-class Spectrum:
+class Spectrum(Eigenpairs):
     """Eigenpairs in ascending order, the trivial one first; the arrays are read-only.
 
     Attributes
@@ -42,13 +45,9 @@ class Spectrum:
         Largest ``|L v - lambda v|`` over the pairs, relative to the largest eigenvalue.
     """
 
-    values: Array
-    vectors: Array
-    residual: float
-
-    def first(self, k: int) -> "Spectrum":
-        """Return the first k pairs."""
-        return Spectrum(self.values[:k], self.vectors[:, :k], self.residual)
+    def nontrivial(self) -> Eigenpairs:
+        """Return all pairs but the trivial one."""
+        return Eigenpairs(self.values[1:], self.vectors[:, 1:])
 
 
 def full_spectrum(graph: Graph, kind: str = "normalized") -> Spectrum:
@@ -134,12 +133,12 @@ def _iterated(graph: Graph, k: int, kind: str) -> Spectrum:
         if found.values[1] >= TINY * top and found.residual <= 1e-8 * found.values[1] / top:
             return found
         tried.append(f"Lanczos: lambda_1 {found.values[1]:.1e}, residual {found.residual:.1e}")
-    except FAILURES as failure:
+    except _FAILURES as failure:
         tried.append(f"Lanczos: {failure}")
     if kind == "normalized" and has_sparse_matrix(graph):
         try:
             return _by_multigrid(graph, k)
-        except FAILURES as failure:
+        except _FAILURES as failure:
             tried.append(f"multigrid: {failure}")
     try:
         inverse = regularised_inverse(graph, kind)
@@ -164,7 +163,7 @@ def _iterated(graph: Graph, k: int, kind: str) -> Spectrum:
         if residual <= 1e-6:
             return found
         tried.append(f"inverse iteration: residual {residual:.1e} of lambda")
-    except FAILURES as failure:
+    except _FAILURES as failure:
         text = str(failure) or "the factors do not fit in memory"
         tried.append(f"inverse iteration: {text}")
     raise NotConvergedError(
@@ -189,8 +188,8 @@ def _warn_unresolved(values: Array) -> None:
 
 
 def _by_multigrid(graph: Graph, k: int) -> Spectrum:
-    values, vectors, _, _ = first_pairs(graph, 1e-8, k - 1)
-    found = _assembled(graph, "normalized", values[: k - 1], vectors[:, : k - 1])
+    modes = first_pairs(graph, 1e-8, k - 1).first(k - 1)
+    found = _assembled(graph, "normalized", modes.values, modes.vectors)
     residual = _relative_residual(graph, "normalized", found, k)
     if found.values[1] < TINY * _scale(graph, "normalized")[2] or residual > 1e-6:
         raise NotConvergedError(f"lambda_1 {found.values[1]:.1e}, residual {residual:.1e}")
@@ -258,3 +257,99 @@ def _refined(
         values, vectors = values.copy(), vectors.copy()
         values[:few], vectors[:, :few] = ritz, Q @ rotation
     return _refined(graph, scale, values, vectors, below * 1e-8)
+
+
+def lanczos(L: Weights, u0: Array, top: float, k: int) -> Array:
+    """Return the k lowest eigenvectors of a Laplacian after the trivial one, by ARPACK.
+
+    Right for well-separated spectra (random graphs, social networks); ArpackError where it stalls.
+    """
+    rng = np.random.default_rng(_SEED)
+
+    def run(k: int, V: Array) -> tuple[Array, Array]:
+        def flipped(x: Array) -> Array:  # smallest becomes largest; u0 and V go to the bottom
+            low = 2 * top * (V @ (V.T @ x) + np.einsum("i,i", u0, x) * u0)
+            return np.asarray(top * x - L @ x - low)
+
+        values, vectors = eigsh(
+            LinearOperator(L.shape, matvec=flipped, dtype=float),
+            k=k,
+            which="LA",
+            v0=rng.standard_normal(L.shape[0]),
+            ncv=max(40, 2 * k + 1),
+            maxiter=_RESTARTS,
+            tol=1e-11,
+        )
+        return values[::-1], vectors[:, ::-1]
+
+    values, V = run(k, np.empty((L.shape[0], 0)))
+    # One start vector shows one direction of a repeated eigenvalue. Look for more on the
+    # complement of what was found, until nothing there beats the last value kept.
+    while k > 1:
+        more, extra = run(1, V)
+        if more[0] <= values[-1] + 1e-9 * abs(values[0] - values[-1]):
+            break
+        order = np.argsort(-np.append(values, more[0]), kind="stable")[:k]
+        values, V = np.append(values, more[0])[order], np.column_stack([V, extra])[:, order]
+    return np.asarray(V)
+
+
+def inverse_iteration(
+    L: Weights,
+    u0: Array,
+    top: float,
+    k: int,
+    inverse: Apply,
+    ritz: Callable[[Array], Array],
+    *,
+    needed: int,
+    tiny: float,
+) -> Array:
+    """Return k or more of the lowest eigenvectors by a restarted block Krylov space.
+
+    Parameters
+    ----------
+    L, u0, top
+        The Laplacian, its trivial eigenvector, a bound on its largest eigenvalue.
+    k : int
+        How many vectors to iterate.
+    needed : int
+        How many of them must converge; beside them all whose values are below ``tiny * top``.
+    inverse : callable
+        Apply ``(L + a little)^-1`` to a block of columns.
+    ritz : callable
+        Quadratic form of the Laplacian on a block of columns, accurate where it is tiny.
+
+    Notes
+    -----
+    Blocks see all directions of repeated and of indistinguishably small eigenvalues, which a
+    single vector does not. Each cycle keeps the best combination of ``X, T X, T^2 X``.
+    """
+    rng = np.random.default_rng(_SEED)
+    X = _orthonormal(rng.standard_normal((L.shape[0], min(k + 4, L.shape[0] // 4))), u0)
+    best = np.inf
+    for cycle in range(60):
+        blocks = [X]
+        for _ in range(2):
+            blocks.append(_orthonormal(inverse(blocks[-1]), u0))
+        Q = _orthonormal(np.column_stack(blocks), u0)
+        X = Q @ np.linalg.eigh(ritz(Q))[1][:, : X.shape[1]]
+        image = L @ X[:, :k]
+        values = np.einsum("ij,ij->j", X[:, :k], image)
+        rest = np.linalg.norm((image - X[:, :k] * values) / top, axis=0)
+        # The pairs that are asked for and all tiny ones; those after them need only be clear of 0.
+        counted = np.arange(k) < needed
+        counted |= values - rest * top < tiny * top
+        residual = rest[counted].max()
+        if residual < 1e-14 or (residual < 1e-10 and residual > 0.5 * best and cycle > 2):
+            break
+        best = min(best, residual)
+    return X
+
+
+def _orthonormal(X: Array, u0: Array) -> Array:
+    """Orthonormalise columns of any scale, off the trivial vector; twice is enough."""
+    for _ in range(2):
+        X = X - np.outer(u0, u0 @ X)
+        X = np.linalg.qr(X / np.linalg.norm(X, axis=0))[0]
+    return np.asarray(X)

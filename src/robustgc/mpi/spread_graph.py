@@ -1,7 +1,6 @@
 """A connected graph whose nodes are spread over ranks: every rank has some rows of everything."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.linalg.lifted import Modes, modes_with_residual
+from robustgc.linalg.eigenpairs import Eigenpairs
 from robustgc.linalg.solution import NotConvergedError, Solution, Watch, ignore_progress
 from robustgc.mpi import slepc, systems
 from robustgc.mpi.halo import Halo
@@ -144,19 +143,21 @@ class DistributedGraph(Graph):
         found: DistributedLaplacian = self._memo[key]
         return found
 
-    def first_pairs(
-        self, graph: Graph, pair_tol: float, count: int, watch: Watch
-    ) -> tuple[Array, Array, float, int]:
+    def first_pairs(self, graph: Graph, pair_tol: float, count: int, watch: Watch) -> Eigenpairs:
         """Return the first eigenpairs by SLEPc."""
 
         def make() -> Arrays:
-            return slepc.pairs_to_arrays(*slepc.preconditioned_pairs(self, pair_tol, count, watch))
+            pairs = slepc.preconditioned_pairs(self, pair_tol, count, watch)
+            about = np.array([pairs.residual, pairs.steps])
+            return {"values": pairs.values, "vectors": pairs.vectors, "about": about}
 
-        return slepc.pairs_from_arrays(self.keep(f"pairs-{count}-{pair_tol:g}", make))
+        kept = self.keep(f"pairs-{count}-{pair_tol:g}", make)
+        residual, steps = kept["about"].tolist()
+        return Eigenpairs(kept["values"], kept["vectors"], residual, steps=int(steps))
 
-    def modes(self, find: Callable[[], Modes]) -> Modes:
+    def modes(self, find: Callable[[], Eigenpairs]) -> Eigenpairs:
         """Return the modes, from an earlier run if it has kept them."""
-        found: list[Modes] = []
+        found: list[Eigenpairs] = []
 
         def make() -> Arrays:
             found.append(find())
@@ -167,19 +168,19 @@ class DistributedGraph(Graph):
         if found:
             return found[0]
         note = f"{len(kept['values'])} modes, kept by an earlier run"
-        modes = modes_with_residual(self, kept["values"], kept["vectors"], "checkpoint", note)
-        return replace(modes, next_eigenvalue=float(kept["beyond"][0]))
+        beyond = float(kept["beyond"][0])
+        modes = Eigenpairs(kept["values"], kept["vectors"], next_eigenvalue=beyond)
+        return modes.measured(self, "checkpoint", note)
 
-    def eigenpairs(self, count: int) -> tuple[Array, Array, str]:
-        """Return the first eigenpairs to many digits, and what it took."""
+    def eigenpairs(self, count: int) -> Eigenpairs:
+        """Return the first eigenpairs to many digits."""
         try:
-            values, vectors, _, steps = slepc.krylov_schur(self, 1e-10, count, ignore_progress)
-            return values, vectors, f"{count} modes, Krylov-Schur {steps} restarts"
+            pairs = slepc.krylov_schur(self, 1e-10, count, ignore_progress)
+            note = f"{count} modes, Krylov-Schur {pairs.steps} restarts"
         except NotConvergedError:
-            values, vectors, _, steps = slepc.preconditioned_pairs(
-                self, 1e-8, count, ignore_progress
-            )
-            return values, vectors, f"{count} modes, preconditioned {steps} steps"
+            pairs = slepc.preconditioned_pairs(self, 1e-8, count, ignore_progress)
+            note = f"{count} modes, preconditioned {pairs.steps} steps"
+        return pairs.measured(self, "slepc", note)
 
     def solve_shifted(
         self, b: Array, gamma: float, start: Array, tol: float, off: Array
