@@ -8,6 +8,7 @@ import graphs
 from robustgc import Graph, RobustGC
 from robustgc.estimators import components
 from robustgc.estimators.saving.model import load, save
+from robustgc.graph.laplacian import operator
 from robustgc.linalg import amg, bounded, multigrid, refined
 from robustgc.linalg.deflated import DeflatedOperator
 from robustgc.linalg.ladder import SolverOptions
@@ -96,7 +97,7 @@ def test_smooth_filters_are_zhougc():
 def test_single_precision_is_refined_to_the_residual_that_double_precision_measures():
     W = graphs.grid(60, 60)
     graph, rng = Graph(W), np.random.default_rng(84)
-    operators = multigrid.operator(graph), multigrid.operator(graph, "float32")
+    operators = operator(graph), operator(graph, "float32")
     off, b = graph.v0[:, None], graph.P0(rng.standard_normal((3600, 3)))
     gamma, start = 0.5 * np.linalg.eigvalsh(graph.laplacian().toarray())[1], np.zeros((3600, 3))
     cycle = multigrid.hierarchy(graph)

@@ -104,7 +104,7 @@ def weighed_fit(component: Component, options: SolverOptions) -> ComponentFit:
     try:
         return fit_component(problem, options)
     except NotConvergedError as failure:
-        if not problem.has_choice or problem.graph.spread is not None:
+        if not problem.has_choice or problem.graph.distributed:
             raise
         try:
             return _without_modes(problem, options)
@@ -175,7 +175,7 @@ def _needs_lambda_1(problem: Problem, options: SolverOptions) -> bool:
     """
     fixed = problem.parameters.eta is not None or options.tol is not None
     graph = problem.graph
-    return fixed or options.solver != "auto" or graph.n <= MEDIUM or graph.spread is not None
+    return fixed or options.solver != "auto" or graph.n <= MEDIUM or graph.distributed
 
 
 def _without_modes(problem: Problem, options: SolverOptions) -> ComponentFit:

@@ -54,7 +54,7 @@ class Graph(NodeValues):
     True
     """
 
-    spread: Any = None  # what finds eigenpairs and solves where nodes are spread over processes
+    distributed = False  # whether every process has some of the rows only (robustgc.mpi)
 
     def __init__(self, W: ArrayLike | Weights) -> None:
         self._build(check_weights(W))
@@ -147,6 +147,16 @@ class Graph(NodeValues):
         if isinstance(self.W, CSR) and not self._loops.any():
             return self.W.sum(axis=1)
         return np.asarray(self._A.sum(axis=1)).ravel()
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the weights are stored as a sparse matrix, wherever its rows are."""
+        return sp.issparse(self._whole) or isinstance(self._whole, CSR)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this process has the matrix: it is neither known by products, nor on ranks."""
+        return not isinstance(self._whole, Operator)
 
     @property
     def entries(self) -> int:

@@ -1,5 +1,6 @@
-"""The normalised Laplacian as the engines use it: blocks of columns, any precision, all cores."""
+"""The normalised Laplacian as the solvers use it: blocks of columns, any precision, all cores."""
 
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -190,12 +191,16 @@ class Laplacian:
         threads.run(loop, threads.shares(self.rows), w, self.v0, c, s, self.scale, q, u)
 
 
+@singledispatch
 def laplacian_of(graph: Graph, dtype: str) -> Laplacian:
-    """Return ``L_N`` of a graph, wherever its nodes are."""
-    if graph.spread is None:
-        return Laplacian(graph, dtype)
-    found: Laplacian = graph.spread.operator(dtype)
-    return found
+    """Return ``L_N`` of a graph; `robustgc.mpi.graph` has that of a distributed one."""
+    return Laplacian(graph, dtype)
+
+
+@per_graph
+def operator(graph: Graph, dtype: str = "float64") -> Laplacian:
+    """Return ``L_N`` once for all solvers; that of a piece has only the piece's nodes."""
+    return laplacian_of(graph if graph._nodes is None else Graph._trusted(graph.W), dtype)
 
 
 @per_graph

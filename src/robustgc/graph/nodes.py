@@ -1,7 +1,7 @@
-"""Node values, and the sums over nodes that engines ask for.
+"""Node values, and the sums over nodes that solvers ask for.
 
-Where the nodes of a graph are spread over processes (robustgc.mpi), every process has some rows of
-all values, and nothing but what is here differs.
+Where the nodes of a graph are distributed over processes (robustgc.mpi), every process has some
+rows of all values, and these methods are over all of them.
 """
 
 from functools import cached_property

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from robustgc.graph import threads
 from robustgc.graph.graph import Graph
+from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
 from robustgc.linalg.crowded import COLUMNS, filtered_modes
 from robustgc.linalg.eigenpairs import BLOCK, Eigenpairs, count_reliable
-from robustgc.linalg.multigrid import operator
 from robustgc.linalg.solution import Apply, NotConvergedError, Watch, ignore_progress
 
 _SEED = 20180521
@@ -57,7 +57,7 @@ def block_lanczos_modes(
     space = KrylovSpace(graph, first_block(graph, start), count, dtype)
     clear = _CLEAR[space.dtype.itemsize] if residual is None else residual
     most = int(np.clip(_WORK / space.work, 2 * _PROBE, _MOST))
-    loose = residual is None and graph.spread is None
+    loose = residual is None and not graph.distributed
     patience = most // 2 if most // 2 < 2 * _PROBE else most  # on smaller graphs products are cheap
     found, last, check, before = 0, 0, 3, (0, 0.0)
     while True:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph.graph import Graph
+from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
 from robustgc.linalg.eigenpairs import Eigenpairs, count_reliable
-from robustgc.linalg.multigrid import operator, orthonormal, rayleigh_ritz
+from robustgc.linalg.multigrid import orthonormal, rayleigh_ritz
 from robustgc.linalg.solution import NotConvergedError, Watch
 
 COLUMNS = 8  # vectors that are filtered: the first ones of these converge

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 
 from robustgc.graph import threads
 from robustgc.graph.graph import Graph, per_graph
+from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
 from robustgc.linalg.cg import relative_residual
-from robustgc.linalg.multigrid import has_sparse_matrix, operator
 from robustgc.linalg.numbering import mean_bandwidth
 from robustgc.linalg.ordering import factorised, is_near_tree
 from robustgc.linalg.solution import Apply, NotConvergedError, Solution
@@ -28,7 +28,7 @@ def has_cheap_factors(graph: Graph) -> bool:
     """Whether sparse factors are cheap, estimated from the bandwidth after Cuthill-McKee."""
     if is_near_tree(graph):
         return True
-    if not has_sparse_matrix(graph) or graph.spread is not None:
+    if not (graph.is_sparse and graph.is_here):
         return False
     if np.diff(graph.W.indptr).max() > _HUB:
         return False
@@ -42,7 +42,7 @@ def has_few_cycles(graph: Graph) -> bool:
 
     A hierarchy begins by taking these out, while products are many as chains are long.
     """
-    if not has_sparse_matrix(graph) or graph.spread is not None:
+    if not (graph.is_sparse and graph.is_here):
         return False
     return graph.entries / 2 - graph.n < _CYCLES * graph.n
 

@@ -176,7 +176,7 @@ def _rungs(
 ) -> Iterator[tuple[str, str, Callable[[], PathSolution]]]:
     """Name the solvers to try in order, each with its reason."""
     asked, (dtype, tol) = options.solver, dtype_and_tolerance(graph, options)
-    auto, sparse = asked == "auto", multigrid.has_sparse_matrix(graph)
+    auto, sparse = asked == "auto", graph.is_sparse
 
     def why(reason: str) -> str:
         return reason if auto else f"solver={asked!r}"
@@ -184,7 +184,7 @@ def _rungs(
     def lanczos(dtype: str, patient: bool) -> Callable[[], PathSolution]:
         return lambda: _krylov(graph, Y, requested, dtype, tol, patient, options.watching("krylov"))
 
-    if asked in ("dense", "direct") and graph.spread is not None:
+    if asked in ("dense", "direct") and graph.distributed:
         raise ValueError(
             f"solver={asked!r} needs all {graph.n} nodes in one process; with engine='mpi' use "
             "'auto', 'krylov' or 'multigrid'."
@@ -210,8 +210,7 @@ def _rungs(
             why("Lanczos would take too long"),
             lambda: multigrid.run(graph, Y, requested, tol, options.watching("multigrid")),
         )
-    whole = graph.spread is None and not isinstance(graph._whole, Operator)
-    if asked == "direct" or (auto and whole):
+    if asked == "direct" or (auto and graph.is_here):
         reason = why("what is left for hard spectra")
         yield "direct", reason, lambda: direct.run(graph, Y, requested, tol)
     if auto:
@@ -221,7 +220,7 @@ def _rungs(
 def probe_steps(graph: Graph) -> int:
     """Return after how many steps Lanczos is judged: soon where multigrid would be cheap."""
     # On grids, roads and neighbour graphs.
-    few = multigrid.has_sparse_matrix(graph) and graph.entries <= 12 * graph.n
+    few = graph.is_sparse and graph.entries <= 12 * graph.n
     return 30 if few else 60
 
 

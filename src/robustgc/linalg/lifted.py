@@ -4,8 +4,9 @@
 exactly for ``gamma < lambda_q``, and the modes up to q count alike. q = 1 is the paper's model.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property, partial, singledispatch
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 
 from robustgc.graph import threads
 from robustgc.graph.graph import SMALL, Graph
-from robustgc.graph.weights import Array, Operator
+from robustgc.graph.laplacian import operator
+from robustgc.graph.weights import Array
 from robustgc.linalg import inverse_lanczos, multigrid
 from robustgc.linalg.block_lanczos import block_lanczos_modes
 from robustgc.linalg.cg import rounding_of_modes
@@ -62,39 +64,41 @@ def find_modes(
         candidates those that stand clear will do, to some digits.
     """
     try:
-        if graph.spread is None:
-            return _searched_modes(graph, count, Y, options, exact)
-        search = partial(_searched_modes, graph, count, Y, options, exact)
-        kept: Eigenpairs = graph.spread.modes(search)
+        return checkpointed(graph, partial(_searched_modes, graph, count, Y, options, exact))
     except NotConvergedError as failure:
         raise NotConvergedError(
             f"The first modes of the graph of {graph.n} nodes were not found: "
             f"{str(failure).rstrip('.')}. {cure(graph)}"
         ) from failure
-    return kept
+
+
+@singledispatch
+def checkpointed(graph: Graph, search: Callable[[], Eigenpairs]) -> Eigenpairs:
+    """Return the modes that a search finds; those of a distributed graph may have been kept."""
+    return search()
 
 
 def _searched_modes(
     graph: Graph, count: int, Y: Array, options: SolverOptions, exact: bool
 ) -> Eigenpairs:
-    if graph.n <= SMALL and graph.spread is None:
+    if graph.n <= SMALL and not graph.distributed:
         return full_spectrum(graph).nontrivial().measured(graph, "dense", "all modes")
     near = numbered(graph)
     if near.graph is not graph:
         found = _searched_modes(near.graph, count, near.to(Y), options, exact)
         return replace(found, vectors=near.back(found.vectors))
     count = min(count, graph.n // 8)
-    if exact and graph.n <= MEDIUM and not isinstance(graph._whole, Operator):
+    if exact and graph.n <= MEDIUM and (graph.is_here or graph.distributed):
         for few in (count, 1):  # those of a hard graph may be too many to ask for
             try:
-                return _accurate_modes(graph, few)
+                return accurate_modes(graph, few)
             except NotConvergedError:
                 continue
     if exact or graph.n <= MEDIUM or not (has_cheap_factors(graph) or has_few_cycles(graph)):
         try:
             return _by_products(graph, count, Y, options, exact)
         except NotConvergedError:
-            if not multigrid.has_sparse_matrix(graph):
+            if not graph.is_sparse:
                 raise
     pair_tol = (
         LARGE_GRAPH_RESIDUAL / 4 if options.tol is None else max(options.tol / 100, 1e-10)
@@ -130,14 +134,12 @@ def _by_products(
     return modes.measured(graph, "krylov", f"{len(modes.values)} modes, {modes.steps} products")
 
 
-def _accurate_modes(graph: Graph, count: int) -> Eigenpairs:
+@singledispatch
+def accurate_modes(graph: Graph, count: int) -> Eigenpairs:
     """Return as many modes as asked for, to many digits.
 
     And all that are tiny: what is left to products is not to have an eigenvalue that they miss.
     """
-    if graph.spread is not None:
-        modes: Eigenpairs = graph.spread.eigenpairs(count)
-        return modes
     found = eigenpairs(graph, count + 1)
     while found.values[-1] < TINY and count < min(_MOST_TINY, graph.n // 8):
         count = min(max(4 * count, 16), _MOST_TINY, graph.n // 8)
@@ -318,7 +320,7 @@ class LiftedFilters:
         """Measure on the matrix every sum that is one model alone, off the tiny modes."""
         worst, b, first = 0.0, self.graph.P0(Y), self.modes.vectors[:, :tiny]
         # Few nodes need no compiled loops, which take time to load.
-        L = self.graph.L_N if self.complete else multigrid.operator(self.graph)
+        L = self.graph.L_N if self.complete else operator(self.graph)
         sizes = np.where((norms := self.graph.norms(b)) == 0, 1.0, norms)
         for f, row in zip(found, coefficients, strict=True):
             if np.count_nonzero(row) != 1:

@@ -5,6 +5,7 @@ with it finds the first eigenpairs, and conjugate gradients with it solve
 ``(L_N - gamma I) f = gamma P0 y`` in a few dozen steps, whatever lambda_1 is.
 """
 
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from robustgc.graph import threads
-from robustgc.graph.csr import CSR
 from robustgc.graph.graph import Graph, per_graph
-from robustgc.graph.laplacian import Laplacian, fits_single, laplacian_of
+from robustgc.graph.laplacian import Laplacian, fits_single, operator
 from robustgc.graph.weights import Array
 from robustgc.linalg import refined
 from robustgc.linalg.amg import COARSE, Hierarchy
@@ -44,11 +44,6 @@ _PATIENCE = 5e6  # steps times nodes: some seconds
 _LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
 
 
-def has_sparse_matrix(graph: Graph) -> bool:
-    """Whether the weights are stored as a sparse matrix, which multigrid needs."""
-    return sp.issparse(graph._whole) or isinstance(graph._whole, CSR)
-
-
 def run(graph: Graph, Y: Array, requested: Gammas, tol: float, watch: Watch) -> PathSolution:
     """Answer RobustGC for all gammas, each started from the one before."""
     modes = first_pairs(graph, max(np.sqrt(tol), 1e-6), watch=watch)
@@ -70,6 +65,7 @@ def run(graph: Graph, Y: Array, requested: Gammas, tol: float, watch: Watch) -> 
     return PathSolution(limit, modes.residual, gammas, solutions, note)
 
 
+@singledispatch
 def solve_by_multigrid(
     graph: Graph,
     b: Array,
@@ -85,9 +81,6 @@ def solve_by_multigrid(
     Without patience what single precision makes of it is returned, with its residual, where that
     is of any use.
     """
-    if graph.spread is not None:
-        answer: Solution = graph.spread.solve_shifted(b, gamma, start, tol, off)
-        return answer
     with threads.single_blas:
         cycle = hierarchy(graph)
         if tol >= _SINGLE and isinstance(cycle, Hierarchy) and fits_single(graph):
@@ -129,14 +122,6 @@ def _solved(graph: Graph, b: Array, gamma: float, start: Array, tol: float, off:
 
 
 @per_graph
-def operator(graph: Graph, dtype: str = "float64") -> Laplacian:
-    """Return ``L_N`` on all cores, of a piece by itself: the hierarchy has only its nodes."""
-    if graph.spread is not None:
-        return laplacian_of(graph, dtype)
-    return Laplacian(graph if graph._nodes is None else Graph._trusted(graph.W), dtype)
-
-
-@per_graph
 def hierarchy(graph: Graph) -> "Hierarchy | NearTreeFactors":
     """Set up what nearly inverts ``L_N`` once: multigrid, or for a near-tree its factors."""
     return NearTreeFactors(graph) if is_near_tree(graph) else Hierarchy(graph)
@@ -174,19 +159,24 @@ def first_pairs(
     """
     key = f"first_pairs{pair_tol, count, needed}"
     if key not in graph._memo:
-        if graph.spread is None:
-            with threads.single_blas:
-                graph._memo[key] = _lobpcg(graph, pair_tol, count, needed or count, watch)
-        else:
-            graph._memo[key] = graph.spread.first_pairs(graph, pair_tol, count, watch)
+        graph._memo[key] = preconditioned_pairs(graph, pair_tol, count, needed or count, watch)
     found: Eigenpairs = graph._memo[key]
     return found
 
 
-def _lobpcg(graph: Graph, pair_tol: float, count: int, needed: int, watch: Watch) -> Eigenpairs:
-    """Find what `first_pairs` returns.
+@singledispatch
+def preconditioned_pairs(
+    graph: Graph, pair_tol: float, count: int, needed: int, watch: Watch
+) -> Eigenpairs:
+    """Find what `first_pairs` returns; on ranks `robustgc.mpi.graph` does."""
+    with threads.single_blas:
+        return _lobpcg(graph, pair_tol, count, needed, watch)
 
-    LOBPCG: the best combination of the vectors, their preconditioned residuals and the last
+
+def _lobpcg(graph: Graph, pair_tol: float, count: int, needed: int, watch: Watch) -> Eigenpairs:
+    """Find the pairs by LOBPCG.
+
+    The best combination of the vectors, their preconditioned residuals and the last
     changes, until the residuals relative to the first values are below `pair_tol`; the error of
     a value is about the square. All start from the coarsest level but one, which is random, so
     that no symmetry hides v1.

@@ -14,7 +14,6 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from robustgc.graph.csr import CSR
 from robustgc.graph.graph import Graph, per_graph
-from robustgc.linalg.multigrid import has_sparse_matrix
 
 _FEW = 10_000  # nodes whose values stay in cache anyway
 _MANY = 2_000_000  # entries from which numbering takes longer than what it saves
@@ -68,7 +67,7 @@ def mean_bandwidth(graph: Graph) -> float:
 @per_graph
 def numbered(graph: Graph) -> Numbering:
     """Return the graph with nodes numbered by layers, where that brings neighbours nearer."""
-    here = has_sparse_matrix(graph) and graph.spread is None
+    here = graph.is_sparse and graph.is_here
     if not here or graph.n <= _FEW or graph.entries > _MANY:
         return Numbering(graph)
     W, order = _rows(graph), cuthill_mckee_order(graph)

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import SuperLU, splu
 
 from robustgc.graph import threads
-from robustgc.graph.csr import CSR
 from robustgc.graph.graph import Graph, per_graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.solution import Apply
@@ -21,8 +20,7 @@ _SYMMETRIC: dict[str, Any] = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMo
 @per_graph
 def is_near_tree(graph: Graph) -> bool:
     """Whether there are hardly more edges than a tree has."""
-    stored = sp.issparse(graph._whole) or isinstance(graph._whole, CSR)
-    here = stored and graph.spread is None
+    here = graph.is_sparse and graph.is_here
     return here and graph.entries / 2 < graph.n + min(_LOOPS, graph.n // 20)
 
 

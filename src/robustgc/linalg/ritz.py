@@ -8,11 +8,10 @@ import scipy.linalg as sla
 from numpy.typing import NDArray
 
 from robustgc.graph.graph import Graph
-from robustgc.graph.laplacian import Laplacian
+from robustgc.graph.laplacian import Laplacian, operator
 from robustgc.graph.weights import Array
 from robustgc.linalg.eigenpairs import Eigenpairs
 from robustgc.linalg.lanczos import LanczosRecurrences, TridiagonalProblem
-from robustgc.linalg.multigrid import operator
 from robustgc.linalg.solution import NotConvergedError, Watch, ignore_progress
 
 _CLEAR = {8: 1e-6, 4: 3e-4}  # residual of a Ritz pair, beside lambda_1, that counts as found

@@ -19,7 +19,7 @@ from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Weights
 from robustgc.linalg.cg import regularised_inverse
 from robustgc.linalg.eigenpairs import Eigenpairs
-from robustgc.linalg.multigrid import first_pairs, has_sparse_matrix
+from robustgc.linalg.multigrid import first_pairs
 from robustgc.linalg.solution import Apply, NotConvergedError
 
 # Eigenvalues below this share of the largest are "tiny": products with L no longer resolve them
@@ -135,7 +135,7 @@ def _iterated(graph: Graph, k: int, kind: str) -> Spectrum:
         tried.append(f"Lanczos: lambda_1 {found.values[1]:.1e}, residual {found.residual:.1e}")
     except _FAILURES as failure:
         tried.append(f"Lanczos: {failure}")
-    if kind == "normalized" and has_sparse_matrix(graph):
+    if kind == "normalized" and graph.is_sparse:
         try:
             return _by_multigrid(graph, k)
         except _FAILURES as failure:

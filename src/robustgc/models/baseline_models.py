@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robustgc.graph.graph import SMALL, Graph
+from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array, Operator
 from robustgc.linalg import multigrid
 from robustgc.linalg.cg import (
@@ -117,7 +118,7 @@ def poisson(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
 
 def _by_products(graph: Graph, b: Array, tol: float) -> Solution | None:
     """Solve by conjugate gradients, plain and then with multigrid; None where both stall."""
-    L, sparse = multigrid.operator(graph), multigrid.has_sparse_matrix(graph)
+    L, sparse = operator(graph), graph.is_sparse
     sizes = np.sqrt(np.einsum("ij,ij->j", b, b))
 
     def apply(x: Array) -> Array:

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.linalg import solveh_banded
 
 from robustgc.graph.graph import Graph
+from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
-from robustgc.linalg import multigrid
 from robustgc.models.paper import zhou
 
 _TOLERANCE = 1e-7  # beside the largest value, where steps end in any case
@@ -59,7 +59,7 @@ def _max_steps(gammas: Sequence[float]) -> int:
 
 def _lanczos(graph: Graph, B: Array, nodes: NDArray[Any], gammas: Sequence[float]) -> list[Array]:
     """Run a recurrence for every column, in step, until the rows looked at change no more."""
-    L, limit = multigrid.operator(graph), _max_steps(gammas)
+    L, limit = operator(graph), _max_steps(gammas)
     size = np.sqrt(np.einsum("ij,ij->j", B, B))
     q, before, beta = B / np.where(size > 0, size, 1.0), np.zeros_like(B), np.zeros(B.shape[1])
     rows, alphas, betas = [], [], []

@@ -21,6 +21,7 @@ from robustgc.linalg.ladder import Attempt, SolverOptions
 from robustgc.linalg.lifted import MEDIUM
 from robustgc.linalg.solution import NotConvergedError
 from robustgc.models.parameters import Parameters
+from robustgc.mpi.graph import Arrays, CheckpointCall, DistributedGraph, no_checkpoint
 from robustgc.mpi.pieces import (
     RankComponents,
     extract_component,
@@ -29,7 +30,6 @@ from robustgc.mpi.pieces import (
 )
 from robustgc.mpi.share import Share
 from robustgc.mpi.small import answer_on_single_ranks
-from robustgc.mpi.spread_graph import Arrays, CheckpointCall, DistributedGraph, no_checkpoint
 from robustgc.mpi.world import collective_errors, library, slepc, sum_over_ranks
 from robustgc.transduction.answer import (
     DECIDED,

@@ -4,14 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
 from robustgc.linalg.eigenpairs import Eigenpairs
 from robustgc.linalg.solution import NotConvergedError, Watch
-from robustgc.mpi.matrices import MultigridPreconditioner, shell_matrix, vector
+from robustgc.mpi.petsc import MultigridPreconditioner, shell_matrix, vector
 from robustgc.mpi.world import petsc, slepc
 
 if TYPE_CHECKING:
-    from robustgc.mpi.spread_graph import DistributedGraph
+    from robustgc.mpi.graph import DistributedGraph
 
 _STEPS = 200  # of the preconditioned solvers
 _RESTARTS = 30  # of Krylov-Schur: a probe, not a siege
@@ -67,7 +68,7 @@ def _run(
     graph: "DistributedGraph", kind: str, pair_tol: float, count: int, off: Array, watch: Watch
 ) -> Eigenpairs:
     eps = slepc().EPS().create(comm=graph.comm)
-    eps.setOperators(shell_matrix(graph, graph.operator("float64")))
+    eps.setOperators(shell_matrix(graph, operator(graph)))
     eps.setProblemType(slepc().EPS.ProblemType.HEP)
     eps.setWhichEigenpairs(slepc().EPS.Which.SMALLEST_REAL)
     eps.setDeflationSpace([vector(graph, column) for column in off.T])
