@@ -63,11 +63,9 @@ def diffusion_filters(
 def _first_value(graph: Graph, Y: Array, dtype: str) -> tuple[float, float]:
     """Return a Ritz value, and its residual relative to it."""
     space = KrylovSpace(graph, first_block(graph, Y), 1, dtype)
-    while space.products < _PRODUCTS and not space.exhausted:
-        space.extend()
-        theta, S, rest = space.ritz()
-        if space.full:
-            space.restart(theta, S)
+    theta, _, rest = next(
+        pairs for pairs in space.ritz_pairs() if space.exhausted or space.products == _PRODUCTS
+    )
     # Once a space is exhausted it may hold rounding, most of which is v0.
     first = int(np.argmax(theta > _ROUNDING * np.finfo(dtype).eps))
     return float(theta[first]), float(rest[first] / max(theta[first], 1e-300))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from robustgc.graph.graph import Graph
 from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
-from robustgc.linalg.eigenpairs import Eigenpairs, count_reliable
+from robustgc.linalg.eigenpairs import Eigenpairs, count_leading, count_reliable
 from robustgc.linalg.multigrid import orthonormal, rayleigh_ritz
 from robustgc.linalg.solution import NotConvergedError, Watch
 
@@ -57,8 +57,7 @@ def filtered_modes(
             raise NotConvergedError(
                 f"the lowest of {X.shape[1]} close eigenpairs still has the residual {rest[0]:.1e}"
             )
-    open_ = np.flatnonzero(rest > residual)
-    found = min(int(open_[0]) if open_.size else len(rest), count)
+    found = min(count_leading(rest <= residual), count)
     known = count_reliable(values[:found])
     beyond = float(values[known - 1])
     if known < len(rest):

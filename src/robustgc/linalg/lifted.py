@@ -16,12 +16,12 @@ from robustgc.graph import threads
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
-from robustgc.linalg import inverse_lanczos, multigrid
-from robustgc.linalg.block_lanczos import block_lanczos_modes
+from robustgc.linalg import multigrid
+from robustgc.linalg.block_lanczos import block_lanczos_modes, inverse_lanczos_modes
 from robustgc.linalg.cg import rounding_of_modes
 from robustgc.linalg.coupling import coupling_error
 from robustgc.linalg.deflated import MAX_DEGREE, DeflatedOperator
-from robustgc.linalg.eigenpairs import Eigenpairs, count_reliable
+from robustgc.linalg.eigenpairs import MOST_TINY, TINY, Eigenpairs, count_reliable
 from robustgc.linalg.factors import has_cheap_factors, has_few_cycles
 from robustgc.linalg.ladder import SolverOptions, cure, dtype_and_tolerance, probe_steps
 from robustgc.linalg.numbering import numbered
@@ -30,9 +30,7 @@ from robustgc.linalg.solution import NotConvergedError
 from robustgc.linalg.spectrum import eigenpairs, full_spectrum
 
 LARGE_GRAPH_RESIDUAL = 1e-3  # residual of modes of large graphs where nothing better was asked for
-TINY = 1e-6  # eigenvalues that products do not resolve
 _FEW_DIGITS = 100.0  # times the residual of the modes: what eta 0.99 makes of it in an answer
-_MOST_TINY = 64  # modes that are looked for because they are tiny
 MEDIUM = 30_000  # nodes up to which any number of modes takes seconds
 HUGE = 300_000  # nodes from which a pass over the vectors is what a step costs
 _AFFORDABLE = 4e6  # values of the modes that multigrid looks for, to weigh candidates
@@ -106,9 +104,7 @@ def _searched_modes(
     if not exact and options.tol is None:  # what takes some seconds
         count = max(3, min(count, int(_AFFORDABLE // graph.n)))
     if not exact and has_cheap_factors(graph):
-        modes = inverse_lanczos.inverse_lanczos_modes(
-            graph, Y, count, pair_tol, options.watching("modes")
-        )
+        modes = inverse_lanczos_modes(graph, Y, count, pair_tol, options.watching("modes"))
         note = f"{len(modes.values)} modes, {modes.steps} products with the inverse"
         return modes.measured(graph, "factors", note)
     needed = count if exact or options.tol is not None else max(1, min(count - 1, Y.shape[1]))
@@ -141,8 +137,8 @@ def accurate_modes(graph: Graph, count: int) -> Eigenpairs:
     And all that are tiny: what is left to products is not to have an eigenvalue that they miss.
     """
     found = eigenpairs(graph, count + 1)
-    while found.values[-1] < TINY and count < min(_MOST_TINY, graph.n // 8):
-        count = min(max(4 * count, 16), _MOST_TINY, graph.n // 8)
+    while found.values[-1] < TINY and count < min(MOST_TINY, graph.n // 8):
+        count = min(max(4 * count, 16), MOST_TINY, graph.n // 8)
         found = eigenpairs(graph, count + 1)
     return found.nontrivial().measured(graph, "eigenpairs", f"{len(found.values) - 1} modes")
 

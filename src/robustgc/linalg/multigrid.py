@@ -20,7 +20,7 @@ from robustgc.graph.weights import Array
 from robustgc.linalg import refined
 from robustgc.linalg.amg import COARSE, Hierarchy
 from robustgc.linalg.cg import conjugate_gradients, relative_residual
-from robustgc.linalg.eigenpairs import Eigenpairs
+from robustgc.linalg.eigenpairs import ROUNDING_LEVEL, SEED, Eigenpairs, count_leading
 from robustgc.linalg.ordering import factorised, is_near_tree
 from robustgc.linalg.solution import (
     Gammas,
@@ -32,7 +32,6 @@ from robustgc.linalg.solution import (
     ignore_progress,
 )
 
-_SEED = 20180521
 _STEPS = 100
 _ENOUGH = 10  # steps, where not all modes are needed
 _AHEAD = 100.0  # times the residual asked for that a mode may have halfway, to get there
@@ -41,7 +40,6 @@ USEFUL = 0.1  # residual of an answer by which nodes may be told apart
 _ROUGH = 16.0  # times the residual asked for that a mode may have where patience is over
 _PATIENT = 30_000  # nodes up to which steps take little time
 _PATIENCE = 5e6  # steps times nodes: some seconds
-_LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
 
 
 def run(graph: Graph, Y: Array, requested: Gammas, tol: float, watch: Watch) -> PathSolution:
@@ -182,7 +180,7 @@ def _lobpcg(graph: Graph, pair_tol: float, count: int, needed: int, watch: Watch
     that no symmetry hides v1.
     """
     L, cycle = operator(graph), hierarchy(graph)
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(SEED)
     X = np.column_stack([_from_coarse(cycle, count), rng.standard_normal((graph.n, 1))])
     X, image, values = rayleigh_ritz(L, orthonormal(graph, X))
     change = np.empty((graph.n, 0))
@@ -193,12 +191,12 @@ def _lobpcg(graph: Graph, pair_tol: float, count: int, needed: int, watch: Watch
         sizes = np.linalg.norm(R[:, :count], axis=0) / np.maximum(values[:count], 1e-300)
         best = float(sizes[:needed].max())
         watch(step, best, np.inf)
-        if values[0] < 2 * _LEAST and best > pair_tol:
+        if values[0] < ROUNDING_LEVEL and best > pair_tol:
             raise NotConvergedError(f"lambda_1 = {values[0]:.1e} is at the level of rounding")
         if best <= pair_tol:
-            known = len(values) if needed == count else _count_leading(sizes <= pair_tol)
+            known = len(values) if needed == count else count_leading(sizes <= pair_tol)
             return Eigenpairs(values, X, best, steps=step).first(known)
-        if needed < count and step >= _ENOUGH and (known := _count_leading(sizes <= pair_tol)):
+        if needed < count and step >= _ENOUGH and (known := count_leading(sizes <= pair_tol)):
             return Eigenpairs(values, X, float(sizes[:known].max()), steps=step).first(known)
         if not strict and step >= _ENOUGH and sizes[0] > 1:
             break  # no cycle of multigrid is of help here
@@ -207,7 +205,7 @@ def _lobpcg(graph: Graph, pair_tol: float, count: int, needed: int, watch: Watch
                 break
             return Eigenpairs(values, X, float(sizes[0]), steps=step).first(1)
         if needed < count and step == _ENOUGH // 2:  # those that crowd only cost time
-            ahead = _count_leading(sizes <= _AHEAD * pair_tol)
+            ahead = count_leading(sizes <= _AHEAD * pair_tol)
             if 2 * ahead < enough and enough > 1 and graph.n > _PATIENT:
                 break  # fewer than classes need: filters that need none say as much, and sooner
             count = min(count, max(2, ahead + 1))
@@ -229,11 +227,6 @@ def _lobpcg(graph: Graph, pair_tol: float, count: int, needed: int, watch: Watch
         if step % 8 == 7:  # rounding adds up in what is only combined
             X, image, values = rayleigh_ritz(L, orthonormal(graph, X))
     raise NotConvergedError(f"LOBPCG: residual {best:.1e} after {step + 1} steps")
-
-
-def _count_leading(converged: NDArray[np.bool_]) -> int:
-    """Return how many of the first ones have converged."""
-    return len(converged) if converged.all() else int(np.argmin(converged))
 
 
 def rayleigh_ritz(L: Laplacian, X: Array) -> tuple[Array, Array, Array]:
@@ -271,6 +264,6 @@ def _from_coarse(levels: Hierarchy | NearTreeFactors, count: int) -> Array:
         or len(levels.sizes) == 1
         or not count < size <= 2 * COARSE
     ):
-        return np.random.default_rng(_SEED + 7).standard_normal((levels.sizes[0], count))
+        return np.random.default_rng(SEED + 7).standard_normal((levels.sizes[0], count))
     _, coarse = sla.eigh(levels.coarsest, levels.mass(), subset_by_index=[0, count])
     return np.asarray(levels.prolong(coarse[:, 1:]))

@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 from robustgc.graph.graph import Graph
 from robustgc.graph.laplacian import Laplacian, operator
 from robustgc.graph.weights import Array
-from robustgc.linalg.eigenpairs import Eigenpairs
+from robustgc.linalg.eigenpairs import Eigenpairs, count_distinct, count_leading, resolution
 from robustgc.linalg.lanczos import LanczosRecurrences, TridiagonalProblem
 from robustgc.linalg.solution import NotConvergedError, Watch, ignore_progress
 
-_CLEAR = {8: 1e-6, 4: 3e-4}  # residual of a Ritz pair, beside lambda_1, that counts as found
-_LEAST = {8: 1e-6, 4: 1e-3}  # a lambda_1 below is not resolved by products with L_N
 _HARD = 0.01  # a lambda_1 below is better left to multigrid; above, products get there
 _LIMIT = 300
 
@@ -36,7 +34,7 @@ def leading_modes(
     """
     L = operator(graph, dtype)
     lanczos = LanczosRecurrences(L, Y, basis_bytes=graph.available() / 3)
-    clear = _CLEAR[L.dtype.itemsize]
+    clear = resolution(L.dtype).ritz
     first, check = 0, 4
     most = 0  # modes taken at once so far, and the Ritz pairs that gave them
     best: tuple[float, list[TridiagonalProblem | None]] = (np.inf, [])
@@ -56,7 +54,7 @@ def leading_modes(
         ]
         values = np.concatenate([*taken, np.empty(0)])
         if values.size and guarded and lanczos.basis_kept:
-            first, found = first or step, _distinct(values)
+            first, found = first or step, count_distinct(values)
             if found >= most:
                 most, best = found, (cut, tridiagonals)
             # Fewer than before: copies of converged pairs have begun to come up among them.
@@ -91,11 +89,6 @@ def _below(tridiagonal: TridiagonalProblem, cut: float) -> NDArray[Any]:
     return np.flatnonzero(tridiagonal.theta < cut)
 
 
-def _distinct(values: Array) -> int:
-    ordered = np.sort(values)
-    return int(1 + (np.diff(ordered) > 1e-4 * ordered[1:]).sum())
-
-
 def _combined_modes(
     graph: Graph,
     L: Laplacian,
@@ -127,10 +120,10 @@ def _combined_modes(
     X, image = X @ turn, image @ turn
     rest = graph.norms(image - X * theta)
     good = rest <= 100 * clear * theta[0]
-    keep = int(np.argmin(good)) if not good.all() else len(good)
+    keep = count_leading(good)
     guard = tridiagonals[-1]
     low = float(guard.theta[0]) if guard is not None else theta[0]
-    if keep == 0 or theta[0] > low * (1 + 1e-3) or theta[0] < _LEAST[L.dtype.itemsize]:
+    if keep == 0 or theta[0] > low * (1 + 1e-3) or theta[0] < resolution(L.dtype).least:
         raise NotConvergedError(
             f"lambda_1 is about {low:.1e}, and the Krylov spaces of the labels do not resolve it"
         )

@@ -18,16 +18,10 @@ from robustgc.graph.graph import KINDS, SMALL, Graph, per_graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Weights
 from robustgc.linalg.cg import regularised_inverse
-from robustgc.linalg.eigenpairs import Eigenpairs
+from robustgc.linalg.eigenpairs import MOST_TINY, SEED, TINY, UNRESOLVED, Eigenpairs
 from robustgc.linalg.multigrid import first_pairs
 from robustgc.linalg.solution import Apply, NotConvergedError
 
-# Eigenvalues below this share of the largest are "tiny": products with L no longer resolve them
-# well, so they are settled on edge differences, and the models treat their modes in closed form.
-TINY = 1e-6
-_MOST_TINY_MODES = 64
-UNRESOLVED = 1e-25  # of the largest eigenvalue
-_SEED = 20180521  # start vectors: random, so that no symmetry of the graph can hide v1
 _RESTARTS = 30  # of plain Lanczos: a probe, not a siege
 _FAILURES = (ArpackError, MemoryError, RuntimeError, np.linalg.LinAlgError)
 
@@ -96,7 +90,7 @@ def tiny_modes(graph: Graph) -> Spectrum:
     """Return the eigenpairs of ``L_N`` that count as tiny, the trivial one always among them."""
     below = TINY * _scale(graph, "normalized")[2]
     known = full_spectrum(graph) if graph.n <= SMALL else _iterated(graph, 2, "normalized")
-    return known.first(max(1, min(int((known.values < below).sum()), _MOST_TINY_MODES)))
+    return known.first(max(1, min(int((known.values < below).sum()), MOST_TINY)))
 
 
 @per_graph
@@ -156,7 +150,7 @@ def _iterated(graph: Graph, k: int, kind: str) -> Spectrum:
             )
             found = _assembled(graph, kind, np.einsum("ij,ij->j", vectors, L @ vectors), vectors)
             found = found.first(wanted)
-            if found.values[-1] > TINY * top or wanted > _MOST_TINY_MODES:
+            if found.values[-1] > TINY * top or wanted > MOST_TINY:
                 break
             wanted *= 2
         residual = _relative_residual(graph, kind, found, k)
@@ -264,7 +258,7 @@ def lanczos(L: Weights, u0: Array, top: float, k: int) -> Array:
 
     Right for well-separated spectra (random graphs, social networks); ArpackError where it stalls.
     """
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(SEED)
 
     def run(k: int, V: Array) -> tuple[Array, Array]:
         def flipped(x: Array) -> Array:  # smallest becomes largest; u0 and V go to the bottom
@@ -325,7 +319,7 @@ def inverse_iteration(
     Blocks see all directions of repeated and of indistinguishably small eigenvalues, which a
     single vector does not. Each cycle keeps the best combination of ``X, T X, T^2 X``.
     """
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(SEED)
     X = _orthonormal(rng.standard_normal((L.shape[0], min(k + 4, L.shape[0] // 4))), u0)
     best = np.inf
     for cycle in range(60):

@@ -6,7 +6,7 @@ import numpy as np
 
 from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
-from robustgc.linalg.eigenpairs import Eigenpairs
+from robustgc.linalg.eigenpairs import ROUNDING_LEVEL, Eigenpairs
 from robustgc.linalg.solution import NotConvergedError, Watch
 from robustgc.mpi.petsc import MultigridPreconditioner, shell_matrix, vector
 from robustgc.mpi.world import petsc, slepc
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _STEPS = 200  # of the preconditioned solvers
 _RESTARTS = 30  # of Krylov-Schur: a probe, not a siege
-_LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
 
 
 def preconditioned_pairs(
@@ -114,7 +113,7 @@ def _checked(
     order = np.argsort(values, kind="stable")
     values, V = values[order], graph.P0(V[:, order])
     V /= graph.norms(V)
-    if values[0] < 2 * _LEAST:
+    if values[0] < ROUNDING_LEVEL:
         raise NotConvergedError(f"lambda_1 = {values[0]:.1e} is at the level of rounding")
     rest = float((graph.norms(graph.L_N(V) - V * values) / values).max())
     slant = float(np.abs(graph.inner(V, V) - np.eye(len(values))).max())
