@@ -11,11 +11,18 @@ from collections.abc import Callable
 import numpy as np
 import scipy.linalg as sla
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
 from robustgc.graph.graph import Graph, per_graph
 from robustgc.graph.weights import Array, Weights
-from robustgc.linalg.solution import Apply, NotConvergedError, NotConvexError, Solution, check_tol
+from robustgc.linalg.ordering import sparse_factors
+from robustgc.linalg.solution import (
+    FAILURES,
+    Apply,
+    NotConvergedError,
+    NotConvexError,
+    Solution,
+    check_tol,
+)
 
 # Enough for spectra where plain iterations are the right tool; beyond that, factorise.
 PLAIN_ITERATIONS = 500
@@ -79,7 +86,7 @@ def solve_shifted(
             x, n_iter = conjugate_gradients(
                 apply, b, preconditioner(), project, goal=tol / 2 * _norms(b), limit=limit
             )
-        except (MemoryError, RuntimeError, np.linalg.LinAlgError) as failure:
+        except FAILURES as failure:
             tried.append(f"{name}: {str(failure) or 'the factors do not fit in memory'}")
             continue
         residual = relative_residual(apply(x) - b, b)
@@ -176,12 +183,7 @@ def factorised(M: Weights) -> Apply:
     if not sp.issparse(M):
         factor = sla.cho_factor(M, lower=True)
         return lambda b: np.asarray(sla.cho_solve(factor, b))
-    lu = splu(
-        sp.csc_array(M),
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
-    )
+    lu = sparse_factors(M)
     return lambda b: np.asarray(lu.solve(b))
 
 

@@ -18,6 +18,7 @@ from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Operator
 from robustgc.linalg import dense, direct, krylov, multigrid
 from robustgc.linalg.solution import (
+    FAILURES,
     Gammas,
     NotConvergedError,
     PathSolution,
@@ -132,7 +133,7 @@ def solve_robust(
         start = time.perf_counter()
         try:
             outcome = solve()
-        except _FAILURES as failure:
+        except FAILURES as failure:
             text = str(failure) or "out of memory"
             history.append(Attempt(name, reason, text, time.perf_counter() - start))
             continue
@@ -144,21 +145,25 @@ def solve_robust(
     raise NotConvergedError(
         f"The graph of {graph.n} nodes was not solved to the tolerance "
         f"{dtype_and_tolerance(graph, options)[1]:g}. "
-        f"Tried {tried}. {cure(graph)}"
+        f"Tried {tried}. {cure(graph, 'lower eta, try another solver,')}"
     )
 
 
-def cure(graph: Graph) -> str:
-    """Return what to do where no solver reaches the tolerance."""
+def cure(graph: Graph, otherwise: str) -> str:
+    """Return what to do where no solver reaches the tolerance.
+
+    Parameters
+    ----------
+    graph : Graph
+    otherwise : str
+        What helps beside a larger tolerance, if the kernel is not to blame.
+    """
     if isinstance(graph._whole, Operator):
         return (
             "The kernel is too wide to store and too narrow for products: use affinity='knn', "
             "landmarks= or another sigma."
         )
-    return "Raise tol, lower eta, try another solver, or remove very weak edges."
-
-
-_FAILURES = (NotConvergedError, MemoryError, RuntimeError, np.linalg.LinAlgError)
+    return f"Raise tol, {otherwise} or remove very weak edges."
 
 
 def dtype_and_tolerance(graph: Graph, options: SolverOptions) -> tuple[str, float]:

@@ -66,7 +66,7 @@ def find_modes(
     except NotConvergedError as failure:
         raise NotConvergedError(
             f"The first modes of the graph of {graph.n} nodes were not found: "
-            f"{str(failure).rstrip('.')}. {cure(graph)}"
+            f"{str(failure).rstrip('.')}. {cure(graph, 'lower n_modes,')}"
         ) from failure
 
 

@@ -10,11 +10,10 @@ from scipy.sparse.linalg import SuperLU, splu
 from robustgc.graph import threads
 from robustgc.graph.graph import Graph, per_graph
 from robustgc.graph.weights import Array
-from robustgc.linalg.solution import Apply
+from robustgc.linalg.solution import Apply, NotConvergedError
 
 _LOOPS = 5_000  # edges more than a tree has; what is left without its branches has small factors
 _FEW = 0.1  # of the nodes in branches: no hub has so many that an order by degrees takes long
-_SYMMETRIC: dict[str, Any] = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
 
 
 @per_graph
@@ -32,9 +31,9 @@ def factorised(graph: Graph, M: Any) -> Apply:
     """
     order = _order(graph)
     if order is None:
-        inner = _by_degrees(M)
+        inner = sparse_factors(M)
         return lambda b: np.asarray(inner.solve(b))
-    lu = splu(sp.csc_array(M[order][:, order]), permc_spec="NATURAL", **_SYMMETRIC)
+    lu = sparse_factors(M[order][:, order], "NATURAL")
 
     def solve(b: Array) -> Array:
         x = np.empty_like(b)
@@ -58,9 +57,20 @@ def _order(graph: Graph) -> NDArray[Any] | None:
     if core.size:
         # SuperLU gives no order without factors; those of a regular matrix, whatever they are for.
         regular = L[core][:, core] + 1e-3 * sp.eye_array(len(core))
-        order[count:] = core[np.argsort(_by_degrees(regular).perm_c)]
+        order[count:] = core[np.argsort(sparse_factors(regular).perm_c)]
     return order
 
 
-def _by_degrees(M: Any) -> SuperLU:
-    return splu(sp.csc_array(M), permc_spec="MMD_AT_PLUS_A", **_SYMMETRIC)
+def sparse_factors(M: Any, order: str = "MMD_AT_PLUS_A") -> SuperLU:
+    """Factorise a symmetric matrix, by default eliminating nodes by degrees.
+
+    Raises
+    ------
+    NotConvergedError
+        SuperLU met a pivot that is zero.
+    """
+    symmetric: dict[str, Any] = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+    try:
+        return splu(sp.csc_array(M), permc_spec=order, **symmetric)
+    except RuntimeError as failure:
+        raise NotConvergedError(str(failure)) from failure

@@ -27,6 +27,11 @@ class NotConvergedError(RuntimeError):
     """No method reached the tolerance; the text says what was tried and how far each got."""
 
 
+# What a solver may raise before the next one is tried. Errors of scipy, SuperLU and PETSc that are
+# plain RuntimeErrors become NotConvergedError where these are called: any other is a defect.
+FAILURES = (NotConvergedError, MemoryError, np.linalg.LinAlgError)
+
+
 @dataclass(frozen=True)
 class Solution:
     """Decision values with the evidence that they solve their equation.

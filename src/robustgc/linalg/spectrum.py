@@ -20,10 +20,9 @@ from robustgc.graph.weights import Array, Weights
 from robustgc.linalg.cg import regularised_inverse
 from robustgc.linalg.eigenpairs import MOST_TINY, SEED, TINY, UNRESOLVED, Eigenpairs
 from robustgc.linalg.multigrid import first_pairs
-from robustgc.linalg.solution import Apply, NotConvergedError
+from robustgc.linalg.solution import FAILURES, Apply, NotConvergedError
 
 _RESTARTS = 30  # of plain Lanczos: a probe, not a siege
-_FAILURES = (ArpackError, MemoryError, RuntimeError, np.linalg.LinAlgError)
 
 
 class Spectrum(Eigenpairs):
@@ -127,12 +126,12 @@ def _iterated(graph: Graph, k: int, kind: str) -> Spectrum:
         if found.values[1] >= TINY * top and found.residual <= 1e-8 * found.values[1] / top:
             return found
         tried.append(f"Lanczos: lambda_1 {found.values[1]:.1e}, residual {found.residual:.1e}")
-    except _FAILURES as failure:
+    except (ArpackError, *FAILURES) as failure:
         tried.append(f"Lanczos: {failure}")
     if kind == "normalized" and graph.is_sparse:
         try:
             return _by_multigrid(graph, k)
-        except _FAILURES as failure:
+        except FAILURES as failure:
             tried.append(f"multigrid: {failure}")
     try:
         inverse = regularised_inverse(graph, kind)
@@ -157,7 +156,7 @@ def _iterated(graph: Graph, k: int, kind: str) -> Spectrum:
         if residual <= 1e-6:
             return found
         tried.append(f"inverse iteration: residual {residual:.1e} of lambda")
-    except _FAILURES as failure:
+    except FAILURES as failure:
         text = str(failure) or "the factors do not fit in memory"
         tried.append(f"inverse iteration: {text}")
     raise NotConvergedError(

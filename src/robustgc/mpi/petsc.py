@@ -1,6 +1,7 @@
 """Node values, Laplacians and systems as PETSc has them: conjugate gradients with multigrid."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,15 @@ if TYPE_CHECKING:
 
 _LITTLE = 1e-8  # added to L_N beside its largest eigenvalue: nearly the pseudo-inverse off v0
 _STEPS = 300
+
+
+@contextmanager
+def petsc_failures() -> Iterator[None]:
+    """Turn an error of PETSc or SLEPc into that of a solver which has not converged."""
+    try:
+        yield
+    except petsc().Error as failure:
+        raise NotConvergedError(f"PETSc's error {failure.ierr}") from failure
 
 
 def vector(graph: "DistributedGraph", x: Array) -> Any:
@@ -111,6 +121,7 @@ class MultigridPreconditioner:
         self._cycle.apply(x, y)
 
 
+@petsc_failures()
 def solve_by_petsc(
     graph: "DistributedGraph", b: Array, gamma: float, start: Array, tol: float, off: Array
 ) -> Solution:

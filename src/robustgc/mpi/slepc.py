@@ -8,8 +8,8 @@ from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
 from robustgc.linalg.eigenpairs import ROUNDING_LEVEL, Eigenpairs
 from robustgc.linalg.solution import NotConvergedError, Watch
-from robustgc.mpi.petsc import MultigridPreconditioner, shell_matrix, vector
-from robustgc.mpi.world import petsc, slepc
+from robustgc.mpi.petsc import MultigridPreconditioner, petsc_failures, shell_matrix, vector
+from robustgc.mpi.world import slepc
 
 if TYPE_CHECKING:
     from robustgc.mpi.graph import DistributedGraph
@@ -36,8 +36,6 @@ def preconditioned_pairs(
             return _run(graph, kind, pair_tol, count, graph.v0[:, None], watch)
         except NotConvergedError as failure:
             tried.append(f"{kind}: {failure}")
-        except petsc().Error as failure:
-            tried.append(f"{kind}: PETSc's error {failure.ierr}")
     raise NotConvergedError("; ".join(tried))
 
 
@@ -63,6 +61,7 @@ def krylov_schur(
     return Eigenpairs(values, V, residual, steps=steps)
 
 
+@petsc_failures()
 def _run(
     graph: "DistributedGraph", kind: str, pair_tol: float, count: int, off: Array, watch: Watch
 ) -> Eigenpairs:
