@@ -6,8 +6,9 @@ import pytest
 import lifting
 from robustgc import Graph, RobustGC
 from robustgc.choice.ridges import Ridges
+from robustgc.linalg.filters import LiftedFilters
 from robustgc.linalg.ladder import SolverOptions
-from robustgc.linalg.lifted import LiftedFilters, find_modes
+from robustgc.linalg.modes import find_modes
 from robustgc.models.label_filters import LabelFilters
 
 MODELS = [(1, 0.5), (2, 0.99), (3, 0.99)]

@@ -12,8 +12,9 @@ import oracles
 from robustgc import CSR, BelkinGC, Graph, RobustGC, estimate
 from robustgc.graph.laplacian import Laplacian
 from robustgc.linalg.eigenpairs import Eigenpairs
+from robustgc.linalg.filters import LiftedFilters
 from robustgc.linalg.ladder import SolverOptions, solve_robust
-from robustgc.linalg.lifted import LARGE_GRAPH_RESIDUAL, LiftedFilters
+from robustgc.linalg.modes import LARGE_GRAPH_RESIDUAL
 from robustgc.linalg.solution import Gammas
 from robustgc.transduction.columns import calibrated
 from solving import answers, relative

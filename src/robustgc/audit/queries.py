@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.eigenpairs import Eigenpairs
-from robustgc.linalg.lifted import participation_ratios
+from robustgc.linalg.modes import participation_ratios
 from robustgc.transduction.answer import Transduction
 from robustgc.transduction.problem import sqrt_degree
 

@@ -13,7 +13,7 @@ import numpy as np
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array
 from robustgc.linalg.eigenpairs import Eigenpairs
-from robustgc.linalg.lifted import MEDIUM, participation_ratios
+from robustgc.linalg.modes import MEDIUM, participation_ratios
 from robustgc.transduction.problem import Problem
 
 # docs/choice.md says where each comes from, and what happens at half and at double of it.

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from robustgc.choice.fit import ComponentFit, fit_component, weigh
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array
-from robustgc.linalg.bounded import diffusion_filters
 from robustgc.linalg.cost import ENSEMBLE_COLUMNS, refuse_if_too_large
 from robustgc.linalg.deflated import DeflatedOperator
+from robustgc.linalg.filters import diffusion_filters
 from robustgc.linalg.ladder import Attempt, SolverOptions, dtype_and_tolerance, solve_robust
-from robustgc.linalg.lifted import LARGE_GRAPH_RESIDUAL, MEDIUM
+from robustgc.linalg.modes import LARGE_GRAPH_RESIDUAL, MEDIUM
 from robustgc.linalg.solution import (
     Gammas,
     NotConvergedError,

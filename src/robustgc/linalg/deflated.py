@@ -1,6 +1,6 @@
 """Solve ``(L_N - gamma I) x = b`` with the first modes deflated, for many gammas at once.
 
-What the first modes know is answered in closed form elsewhere (`robustgc.linalg.lifted`). Off them
+What the first modes know is answered in closed form elsewhere (`robustgc.linalg.filters`). Off them
 the spectrum begins higher, and one Chebyshev recurrence, ``T_k(L_N) b``, answers every gamma: only
 the coefficients differ. Where it would take too long, multigrid solves for one gamma after the
 other.
@@ -19,7 +19,7 @@ from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
 from robustgc.linalg import factors, multigrid
 from robustgc.linalg.cg import solve_shifted
-from robustgc.linalg.numbering import numbered
+from robustgc.linalg.ordering import numbered
 from robustgc.linalg.solution import NotConvergedError, Solution, Watch, ignore_progress
 
 MAX_DEGREE = 500  # steps of the recurrence; where more are needed multigrid is the better bet

@@ -12,8 +12,7 @@ from robustgc.graph.graph import Graph, per_graph
 from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
 from robustgc.linalg.cg import relative_residual
-from robustgc.linalg.numbering import mean_bandwidth
-from robustgc.linalg.ordering import factorised, is_near_tree
+from robustgc.linalg.ordering import factorised, is_near_tree, mean_bandwidth
 from robustgc.linalg.solution import Apply, NotConvergedError, Solution
 
 _WORK = 6e10  # multiplications in a band; an ordering by degrees takes a small part of them

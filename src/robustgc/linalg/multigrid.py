@@ -17,9 +17,8 @@ from robustgc.graph import threads
 from robustgc.graph.graph import Graph, per_graph
 from robustgc.graph.laplacian import Laplacian, fits_single, operator
 from robustgc.graph.weights import Array
-from robustgc.linalg import refined
 from robustgc.linalg.amg import COARSE, Hierarchy
-from robustgc.linalg.cg import conjugate_gradients, relative_residual
+from robustgc.linalg.cg import conjugate_gradients, relative_residual, solve_in_single_precision
 from robustgc.linalg.eigenpairs import ROUNDING_LEVEL, SEED, Eigenpairs, count_leading
 from robustgc.linalg.ordering import factorised, is_near_tree
 from robustgc.linalg.solution import (
@@ -83,9 +82,7 @@ def solve_by_multigrid(
         cycle = hierarchy(graph)
         if tol >= _SINGLE and isinstance(cycle, Hierarchy) and fits_single(graph):
             operators = operator(graph), operator(graph, "float32")
-            solution = refined.solve_in_single_precision(
-                operators, cycle, b, gamma, start, tol, off
-            )
+            solution = solve_in_single_precision(operators, cycle, b, gamma, start, tol, off)
             if solution.residual <= (tol if patient else USEFUL):
                 return solution
             if not patient:

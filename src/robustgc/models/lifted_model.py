@@ -7,8 +7,9 @@ import numpy as np
 from robustgc.graph.graph import Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
+from robustgc.linalg.filters import LiftedFilters, check_residual
 from robustgc.linalg.ladder import SolverOptions
-from robustgc.linalg.lifted import LiftedFilters, check_residual, find_modes
+from robustgc.linalg.modes import find_modes
 from robustgc.linalg.solution import NotConvergedError, NotConvexError, Solution, check_positive
 
 

@@ -18,7 +18,7 @@ from robustgc.estimators.fits import GraphProblem
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array, warn_of_faint_links
 from robustgc.linalg.ladder import Attempt, SolverOptions
-from robustgc.linalg.lifted import MEDIUM
+from robustgc.linalg.modes import MEDIUM
 from robustgc.linalg.solution import NotConvergedError
 from robustgc.models.parameters import Parameters
 from robustgc.mpi.graph import Arrays, CheckpointCall, DistributedGraph, no_checkpoint

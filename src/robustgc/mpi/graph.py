@@ -13,7 +13,7 @@ from robustgc.graph.graph import Graph, per_graph
 from robustgc.graph.laplacian import Laplacian, laplacian_of, operator, single_unit
 from robustgc.graph.weights import Array
 from robustgc.linalg.eigenpairs import Eigenpairs
-from robustgc.linalg.lifted import accurate_modes, checkpointed
+from robustgc.linalg.modes import accurate_modes, checkpointed
 from robustgc.linalg.multigrid import preconditioned_pairs, solve_by_multigrid
 from robustgc.linalg.solution import NotConvergedError, Solution, Watch, ignore_progress
 from robustgc.mpi import slepc
