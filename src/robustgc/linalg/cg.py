@@ -79,15 +79,8 @@ def solve_shifted(
     check_tol(tol)
     if off is None:
         off = graph.v0[:, None] if shift <= 0 else np.empty((graph.n, 0))
-    modes = off
-
-    def project(x: Array) -> Array:
-        return np.asarray(x - modes @ (modes.T @ x)) if modes.size else x
-
-    def apply(x: Array) -> Array:
-        return project(graph.L_N(x) + shift * x)
-
-    b = project(B)
+    apply = ShiftedSystem(graph, graph.L_N, shift, off)
+    b = apply.project(B)
     rungs: list[tuple[str, Callable[[], Apply], int]] = [
         ("conjugate gradients", lambda: _identity, PLAIN_ITERATIONS),
         ("conjugate gradients with a factorisation", lambda: _preconditioner(graph, shift), 2000),
@@ -96,7 +89,7 @@ def solve_shifted(
     for name, preconditioner, limit in rungs:
         try:
             x, n_iter = conjugate_gradients(
-                apply, b, preconditioner(), project, goal=tol / 2 * _norms(b), limit=limit
+                apply, b, preconditioner(), apply.project, goal=tol / 2 * _norms(b), limit=limit
             )
         except FAILURES as failure:
             tried.append(f"{name}: {str(failure) or 'the factors do not fit in memory'}")
@@ -116,6 +109,22 @@ def solve_shifted(
         f"{'; '.join(tried)}. {'Lower eta' if shift < 0 else 'Raise gamma'}, or remove very weak "
         "edges."
     )
+
+
+class ShiftedSystem:
+    """``L_N + shift I`` on the complement of some orthonormal modes."""
+
+    def __init__(self, graph: Graph, L: Apply, shift: float, off: Array) -> None:
+        self._graph, self._L, self._shift, self._off = graph, L, shift, off
+
+    def __call__(self, x: Array) -> Array:
+        """Apply the operator to columns off the modes."""
+        return self.project(self._L(x) + self._shift * x)
+
+    def project(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Take the modes out of columns."""
+        off = self._off
+        return np.asarray(x - off @ self._graph.inner(off, x)) if off.shape[1] else x
 
 
 def conjugate_gradients(
@@ -181,18 +190,15 @@ def solve_in_single_precision(
         In double and in single precision.
     """
     L, single = operators
-
-    def project(x: NDArray[Any]) -> Array:
-        return np.asarray(x - off @ (off.T @ x))
-
+    system = ShiftedSystem(single.graph, L, -gamma, off)
     sizes = np.sqrt(np.einsum("ij,ij->j", b, b))
     sizes[sizes == 0] = 1.0
     work = b.shape[1] * (cycle.work + single.graph.entries + 16.0 * len(b))
     most = int(np.clip(_SINGLE_WORK / work, 10, _SINGLE_STEPS))
-    x, steps, few = project(start), 0, off.astype(np.float32)
+    x, steps, few = system.project(start), 0, off.astype(np.float32)
     best = Solution(np.zeros_like(b), np.inf, 0)
     while True:
-        r = b - project(L(x) - gamma * x)
+        r = b - system(x)
         norms = np.sqrt(np.einsum("ij,ij->j", r, r))
         residual = float((norms / sizes).max(initial=0.0))
         little = not residual <= _SINGLE_GAIN * best.residual
@@ -205,7 +211,7 @@ def solve_in_single_precision(
         change, taken = _descended(
             single, cycle, (r / unit).astype(np.float32), gamma, goal, few, most
         )
-        x, steps = np.asarray(x + project(change * unit)), steps + taken
+        x, steps = np.asarray(x + system.project(change * unit)), steps + taken
 
 
 def _descended(
@@ -282,6 +288,14 @@ def factorised(M: Weights) -> Apply:
     return lambda b: np.asarray(lu.solve(b))
 
 
+def rounding_floor(lengths: Array) -> float:
+    """Return the residual that double precision can reach, by ``|x| / |b|`` of the columns.
+
+    Rounding of x alone moves ``L_N x`` by ``2 eps |x|``.
+    """
+    return min(100 * np.finfo(float).eps * float(lengths.max(initial=0.0)), 1e-6)
+
+
 def relative_residual(r: Array, b: Array) -> float:
     """Return the largest ``|r| / |b|`` over the columns; columns with ``b = 0`` count ``|r|``."""
     norms = _norms(b)
@@ -294,15 +308,6 @@ def rounding_of_modes(graph: Graph, V: Array, weights: Array, Y: Array, f: Array
     ``v_l' y`` has an error of about ``eps |y|``, and the answer has it times the mode's weight:
     much, where a mode of huge weight is next to nothing at all labelled nodes. Columns are classes
     that are compared, so the largest value of all of them is the measure.
-
-    Parameters
-    ----------
-    V : ndarray, shape (N, Q)
-        The modes.
-    weights : ndarray, shape (Q,)
-        What ``v_l (v_l' y)`` counts in the answer.
-    Y, f : ndarray, shape (N,) or (N, columns)
-        Right-hand sides and the answers to them.
     """
     most = graph.largest(V * weights)
     if most == 0:

@@ -37,15 +37,10 @@ class DeflatedOperator:
 
     Parameters
     ----------
-    graph : Graph
-    vectors : ndarray, shape (N, Q)
-        Orthonormal eigenvectors off v0.
     spectrum_floor : float
-        A lower bound on the eigenvalues off them.
+        A lower bound on the eigenvalues off these vectors.
     dtype : {"float64", "float32"}
         Working precision of the recurrence.
-    watch : callable
-        Told of the steps.
     """
 
     def __init__(
@@ -104,9 +99,7 @@ class DeflatedOperator:
     ) -> tuple[Array, float, int]:
         """Return linear combinations of the solutions for all gammas, their residual, the steps.
 
-        Parameters
-        ----------
-        coefficients : ndarray, shape (sums, gammas)
+        The coefficients have a row for every combination.
         """
         used = coefficients.any(axis=0)
         gammas, coefficients = gammas[used], coefficients[:, used]

@@ -11,7 +11,7 @@ from robustgc.graph import threads
 from robustgc.graph.graph import Graph, per_graph
 from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
-from robustgc.linalg.cg import relative_residual
+from robustgc.linalg.cg import ShiftedSystem, relative_residual
 from robustgc.linalg.ordering import factorised, is_near_tree, mean_bandwidth
 from robustgc.linalg.solution import Apply, NotConvergedError, Solution
 
@@ -66,17 +66,14 @@ def solve_by_factors(graph: Graph, b: Array, gamma: float, tol: float, off: Arra
     NotConvergedError
         The tolerance was not reached, or a mode below gamma is not among those left out.
     """
-    L = operator(graph)
+    apply = ShiftedSystem(graph, operator(graph), -gamma, off)
     inverse = factorised(graph, graph.laplacian() - gamma * sp.eye_array(graph.n, format="csr"))
-
-    def project(x: Array) -> Array:
-        return np.asarray(x - off @ (off.T @ x))
 
     x, r, residual, steps = np.zeros_like(b), b, np.inf, 0
     with threads.single_blas:
         while residual > tol and steps < _SOLVES:
-            x = x + project(inverse(r))
-            r = b - project(L(x) - gamma * x)
+            x = x + apply.project(inverse(r))
+            r = b - apply(x)
             residual, steps = relative_residual(r, b), steps + 1
     if (np.einsum("i...,i...->...", x, b) < 0).any():
         raise NotConvergedError("negative curvature: a mode below gamma was missed")

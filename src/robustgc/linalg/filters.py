@@ -57,16 +57,8 @@ def check_residual(residual: float, tol: float, modes: Eigenpairs) -> None:
 class LiftedFilters:
     """Spectral filters with lifted modes on one graph: a number of modes and a gamma for each.
 
-    Parameters
-    ----------
-    graph : Graph
-    modes : Eigenpairs
-    n_modes : sequence of int
-        Of every model.
-    gammas : sequence of float
-    exact : bool
-        Whether answers at some nodes are to have many digits; else they are those of polynomials of
-        bounded degree in single precision, by which candidates are weighed.
+    Unless they are to be exact, answers at some nodes are those of polynomials of bounded degree in
+    single precision, by which candidates are weighed.
     """
 
     def __init__(
@@ -160,13 +152,9 @@ class LiftedFilters:
     def answer_own_columns(
         self, nodes: NDArray[Any], columns: Array, models: NDArray[Any], tol: float
     ) -> Array:
-        """Return the sum of some models' answers, each to label columns of its own.
+        """Return the sum of some models' answers, each to label columns (labels, K) of its own.
 
         Off the modes the models are taken for multiples of one of them.
-
-        Parameters
-        ----------
-        columns : ndarray, shape (models, len(nodes), K)
         """
         V, weights = self.modes.vectors, self.weights[models]
         known = self.graph.at(V, nodes).T @ columns
@@ -234,16 +222,7 @@ def coupling_error(
     """Return the first-order error in sums of the models' answers, (sums, N, columns).
 
     With ``G = (L_N - gamma)^-1 R`` off the modes, and its weights W of the modes, a model's answer
-    has ``G W V' Y + V W G' Y`` too much.
-
-    Parameters
-    ----------
-    modes : (values, vectors)
-        Without those that are so small that products do not resolve them.
-    weights : ndarray, shape (models, Q)
-        Of the modes in every model.
-    gammas : ndarray, shape (models,)
-    coefficients : ndarray, shape (sums, models)
+    has ``G W V' Y + V W G' Y`` too much. The modes are without those that products do not resolve.
     """
     (values, V), graph = modes, off_modes.source
     R, known = graph.L_N(V) - V * values, graph.inner(V, Y)

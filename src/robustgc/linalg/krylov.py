@@ -61,23 +61,14 @@ def run(
 
     Parameters
     ----------
-    L : Laplacian
     Y : ndarray, shape (N, columns)
         May have no column: then only lambda_1 is asked for.
-    requested : callable
-        From lambda_1 to the gammas.
     tol : float
         For the residuals of all systems, and of lambda_1 relative to itself.
-    limit : int
-        Most steps.
     patience : float
-        How many steps the rate of convergence may promise after the probe.
-    probe : int
-        Steps before that is judged.
+        How many steps the rate of convergence may promise after `probe` steps.
     basis_bytes : float
         Bytes that the basis may take. Beyond, it is not kept but computed a second time.
-    watch : callable
-        Told of every check: steps, worst residual, steps expected in all.
 
     Raises
     ------

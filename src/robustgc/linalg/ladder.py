@@ -109,17 +109,7 @@ def solve_robust(
 ) -> tuple[PathSolution, tuple[Attempt, ...]]:
     """Answer RobustGC for all gammas, with lambda_1; climb the ladder until a result is right.
 
-    Parameters
-    ----------
-    graph : Graph
-    Y : ndarray, shape (N, columns)
-    requested : Gammas
-    options : SolverOptions
-
-    Returns
-    -------
-    outcome, history
-        The last attempt of the history is the one that answered.
+    The last attempt of the history is the one that answered.
 
     Raises
     ------
@@ -150,14 +140,7 @@ def solve_robust(
 
 
 def cure(graph: Graph, otherwise: str) -> str:
-    """Return what to do where no solver reaches the tolerance.
-
-    Parameters
-    ----------
-    graph : Graph
-    otherwise : str
-        What helps beside a larger tolerance, if the kernel is not to blame.
-    """
+    """Return what to do where no solver reaches the tolerance, and what else if not that."""
     if isinstance(graph._whole, Operator):
         return (
             "The kernel is too wide to store and too narrow for products: use affinity='knn', "

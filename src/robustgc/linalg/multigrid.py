@@ -18,7 +18,13 @@ from robustgc.graph.graph import Graph, per_graph
 from robustgc.graph.laplacian import Laplacian, fits_single, operator
 from robustgc.graph.weights import Array
 from robustgc.linalg.amg import COARSE, Hierarchy
-from robustgc.linalg.cg import conjugate_gradients, relative_residual, solve_in_single_precision
+from robustgc.linalg.cg import (
+    ShiftedSystem,
+    conjugate_gradients,
+    relative_residual,
+    rounding_floor,
+    solve_in_single_precision,
+)
 from robustgc.linalg.eigenpairs import ROUNDING_LEVEL, SEED, Eigenpairs, count_leading
 from robustgc.linalg.ordering import factorised, is_near_tree
 from robustgc.linalg.solution import (
@@ -92,26 +98,23 @@ def solve_by_multigrid(
 
 
 def _solved(graph: Graph, b: Array, gamma: float, start: Array, tol: float, off: Array) -> Solution:
-    L, cycle = operator(graph), hierarchy(graph)
-
-    def project(x: Array) -> Array:
-        return np.asarray(x - off @ (off.T @ x))
-
-    def apply(x: Array) -> Array:
-        return project(L(x) - gamma * x)
-
+    cycle, apply = hierarchy(graph), ShiftedSystem(graph, operator(graph), -gamma, off)
     sizes = np.sqrt(np.einsum("i...,i...->...", b, b))
     try:
         x, n_iter = conjugate_gradients(
-            apply, b, cycle, project, goal=tol * sizes, limit=300, start=project(start)
+            apply,
+            b,
+            cycle,
+            apply.project,
+            goal=tol * sizes,
+            limit=300,
+            start=apply.project(start),
         )
     except NotConvexError as failure:
         raise NotConvergedError("negative curvature: lambda_1 came out too large") from failure
     residual = relative_residual(apply(x) - b, b)
-    # What double precision can reach: rounding of x alone moves apply(x) by eps * 2 * |x|.
     lengths = np.sqrt(np.einsum("i...,i...->...", x, x)) / np.where(sizes > 0, sizes, 1.0)
-    floor = min(100 * np.finfo(float).eps * float(lengths.max(initial=0.0)), 1e-6)
-    if residual > max(2 * tol, floor):
+    if residual > max(2 * tol, rounding_floor(lengths)):
         raise NotConvergedError(f"residual {residual:.1e} after {n_iter} iterations")
     return Solution(x, residual, n_iter)
 

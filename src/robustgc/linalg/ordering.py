@@ -29,15 +29,13 @@ _FEW = 0.1  # of the nodes in branches: no hub has so many that an order by degr
 
 @dataclass(frozen=True)
 class Numbering:
-    """The same graph with other numbers for its nodes.
+    """The same graph with other numbers for its nodes; without an order all keep theirs.
 
     Attributes
     ----------
     graph : Graph
-    order : ndarray of int or None
-        The old number of every node; None: all keep theirs.
-    place : ndarray of int or None
-        The new number of every node.
+    order, place : ndarray of int or None
+        The old number of every node, and the new one.
     """
 
     graph: Graph

@@ -106,14 +106,7 @@ class Gammas:
 
 
 def grid_values(values: Iterable[Any], name: str) -> list[Any]:
-    """Return the values of a grid; refuse text, one number, and a grid without any.
-
-    Parameters
-    ----------
-    values : iterable
-    name : str
-        What the grid is called, for the message.
-    """
+    """Return the values of a grid; refuse text, one number, and a grid without any."""
     text = isinstance(values, str | bytes | bytearray | Mapping)
     grid = not text and isinstance(values, Iterable) and getattr(values, "ndim", 1) == 1
     if not grid:

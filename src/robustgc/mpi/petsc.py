@@ -9,6 +9,7 @@ import numpy as np
 from robustgc.graph.graph import per_graph
 from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
+from robustgc.linalg.cg import ShiftedSystem, rounding_floor
 from robustgc.linalg.solution import NotConvergedError, Solution
 from robustgc.mpi.world import library, petsc
 
@@ -135,20 +136,13 @@ def solve_by_petsc(
     NotConvergedError
         The tolerance was not reached, or negative curvature was met: lambda_1 came out too large.
     """
-    L, multigrid = operator(graph), gamg_cycle(graph)
-
-    def project(x: Array) -> Array:
-        return np.asarray(x - off @ graph.inner(off, x))
-
-    def apply(x: Array) -> Array:
-        return project(L(x) - gamma * x)
-
+    multigrid, apply = gamg_cycle(graph), ShiftedSystem(graph, operator(graph), -gamma, off)
     r, z = vector(graph, b[:, 0]), vector(graph, b[:, 0])
 
     def precondition(x: Array) -> Array:
         r.array[:] = x
         multigrid.apply(r, z)
-        return project(z.array_r)
+        return apply.project(z.array_r)
 
     ksp = petsc().KSP().create(comm=graph.comm)
     ksp.setOperators(shell_matrix(graph, apply))
@@ -159,7 +153,7 @@ def solve_by_petsc(
     pc = ksp.getPC()
     pc.setType("python")
     pc.setPythonContext(ShellOperator(precondition))
-    found, steps, sizes = project(start), 0, graph.norms(b)
+    found, steps, sizes = apply.project(start), 0, graph.norms(b)
     for c in np.flatnonzero(sizes):
         right, x = vector(graph, b[:, c]), vector(graph, found[:, c])
         ksp.solve(right, x)
@@ -175,8 +169,6 @@ def solve_by_petsc(
     found[:, sizes == 0] = 0.0
     sizes[sizes == 0] = 1.0
     residual = float((graph.norms(apply(found) - b) / sizes).max(initial=0.0))
-    # What double precision can reach: rounding of x alone moves apply(x) by eps * 2 * |x|.
-    lengths = float((graph.norms(found) / sizes).max(initial=0.0))
-    if residual > max(3 * tol, min(100 * np.finfo(float).eps * lengths, 1e-6)):
+    if residual > max(3 * tol, rounding_floor(graph.norms(found) / sizes)):
         raise NotConvergedError(f"residual {residual:.1e} after {steps} iterations")
     return Solution(found, residual, steps)
