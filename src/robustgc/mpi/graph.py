@@ -159,40 +159,23 @@ class DistributedLaplacian(Laplacian):
         scale = single_unit(graph) if self.dtype == np.float32 else 1.0
         W = graph.halo.W
         data = W.data if W.data is None else (W.data / scale).astype(self.dtype)
-        self._csr = self._own = CSR(W.indptr, W.indices, data)
+        self._csr = CSR(W.indptr, W.indices, data)
         root = np.sqrt(graph.d / scale)
         self.scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0).astype(dtype)
         self.v0 = graph.v0.astype(dtype)
         parts = PARTS if self.rows >= threads.ALONE else 1
-        self._even, self._cuts = threads.even_rows(self.rows, parts), self._own.cuts(parts)
+        self._even, self._cuts = threads.even_rows(self.rows, parts), self._csr.cuts(parts)
 
     def norm(self, x: NDArray[Any]) -> float:
         """Return the norm of node values over all ranks."""
         squares = float(np.einsum("i,i->", x, x, dtype=np.float64))
         return float(np.sqrt(self.comm.allreduce(squares)))
 
-    def multiply(self, u: NDArray[Any], out: NDArray[Any]) -> NDArray[np.float64]:
-        """Store ``L_N q`` for ``u = scale q`` in out; return ``q' L_N q`` for every column."""
-        dots = threads.collect(
-            threads.loops().laplacian,
-            self._cuts,
-            self._own.indptr,
-            self._own.indices,
-            self._own.data,
-            self.scale,
-            self.halo.with_halo(u),
-            out,
-            found=np.zeros(u.shape[1]),
-        )
-        return sum_over_ranks(self.comm, dots.sum(axis=0))
+    def _reached(self, u: NDArray[Any]) -> NDArray[Any]:
+        return self.halo.with_halo(u)
 
-    def recur(self, *arguments: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the sums of `Laplacian.recur` over all ranks."""
-        return sum_over_ranks(self.comm, super().recur(*arguments))
-
-    def advance(self, *arguments: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the sums of `Laplacian.advance` over all ranks."""
-        return sum_over_ranks(self.comm, super().advance(*arguments))
+    def _sums(self, *arguments: Any) -> NDArray[np.float64]:
+        return sum_over_ranks(self.comm, super()._sums(*arguments))
 
 
 @laplacian_of.register(DistributedGraph)
