@@ -48,20 +48,12 @@ def block_lanczos_modes(
     watch: Watch = ignore_progress,
     residual: float | None = None,
 ) -> Eigenpairs:
-    """Return up to `count` of the first non-trivial modes.
+    """Return up to `count` of the first non-trivial modes, from sums of label columns.
 
-    Parameters
-    ----------
-    start : ndarray, shape (N, columns)
-        Label columns: most of what they have in common with the graph lies in the modes that are
-        wanted. A random column joins them, so that no symmetry hides a mode.
-    residual : float or None
-        Of a mode, relative to its eigenvalue; None: enough digits to weigh candidates.
-
-    Raises
-    ------
-    NotConvergedError
-        Not even lambda_1 has converged, or it is too small for products to resolve.
+    Most of what labels have in common with the graph lies in the modes that are wanted. A random
+    column joins them, so that no symmetry hides a mode. Without a `residual` (of a mode, relative
+    to its eigenvalue) they have enough digits to weigh candidates. NotConvergedError: not even
+    lambda_1 has converged, or it is too small for products to resolve.
     """
     space = KrylovSpace(graph, first_block(graph, start), count, dtype)
     clear = resolution(dtype).converged if residual is None else residual
@@ -118,23 +110,12 @@ def first_block(graph: Graph, start: Array, columns: int = BLOCK) -> Array:
 def inverse_lanczos_modes(
     graph: Graph, start: Array, count: int, residual: float, watch: Watch = ignore_progress
 ) -> Eigenpairs:
-    """Return up to `count` of the first non-trivial modes.
+    """Return up to `count` of the first non-trivial modes, from label columns and the inverse.
 
     The first eigenvalues of ``L_N`` are the far ends of its inverse, so that some dozens of vectors
     span them however they crowd towards 0. Where an eigenvalue comes as often as the block has
     columns, a block as wide as all modes together finds its other modes, as in a binary tree.
-
-    Parameters
-    ----------
-    start : ndarray, shape (N, columns)
-        Label columns to start from.
-    residual : float
-        ``|L_N v - lambda v| / lambda`` of every mode.
-
-    Raises
-    ------
-    NotConvergedError
-        Not even lambda_1 has converged, or it is rounding.
+    NotConvergedError: not even lambda_1 has the residual, relative to itself, or it is rounding.
     """
     with threads.single_blas:
         found, cut = _modes_by_the_inverse(graph, start, count, residual, watch, BLOCK)
@@ -249,12 +230,8 @@ class KrylovSpace:
     ) -> Iterator[tuple[Array, Array, Array]]:
         """Extend the space until it is exhausted; give its Ritz pairs on the way, as `ritz` does.
 
-        A full basis is restarted from them when the next ones are asked for.
-
-        Parameters
-        ----------
-        first, growth : int, float
-            After how many products, and by how many times as many later: pairs take time.
+        After `first` products, then always after `growth` times as many: pairs take time. A full
+        basis is restarted from them when the next ones are asked for.
         """
         check = first
         while not self.exhausted:
@@ -306,12 +283,8 @@ class KrylovSpace:
     def reliable(self, values: Array, vectors: Array, following: float, copies: int) -> Eigenpairs:
         """Return those of the first modes that are certain, with a bound on the next eigenvalue.
 
-        Parameters
-        ----------
-        following : float
-            Such a bound if all of them are certain, before a reserve is taken off.
-        copies : int
-            So many modes of one eigenvalue may be some of more.
+        `following` is such a bound if all of them are, before a reserve is taken off. So many as
+        `copies` modes of one eigenvalue may be some of more.
         """
         known = count_reliable(values, 2 if self.exhausted else copies)
         beyond = 0.98 * float(following) if known == len(values) else 0.0

@@ -182,12 +182,8 @@ def solve_in_single_precision(
 ) -> Solution:
     """Solve ``(L_N - gamma I) x = b`` off some modes, v0 among them, from a guess.
 
-    Where a round of single precision brings hardly anything, return what is there.
-
-    Parameters
-    ----------
-    operators : (Laplacian, Laplacian)
-        In double and in single precision.
+    With the operators in double and in single precision. Where a round of single precision brings
+    hardly anything, return what is there.
     """
     L, single = operators
     system = ShiftedSystem(single.graph, L, -gamma, off)

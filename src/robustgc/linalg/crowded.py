@@ -29,17 +29,8 @@ def filtered_modes(
 ) -> Eigenpairs:
     """Return up to `count` of the first modes by filtering a subspace.
 
-    Parameters
-    ----------
-    start : ndarray, shape (N, COLUMNS)
-        Ritz vectors, with values up to about `cut`.
-    residual : float
-        Of the first pair, relative to its eigenvalue.
-
-    Raises
-    ------
-    NotConvergedError
-        It was not reached.
+    It starts from Ritz vectors, (N, COLUMNS), with values up to about `cut`. NotConvergedError: the
+    first pair has not reached the residual, relative to its eigenvalue.
     """
     most = int(_WORK / (start.shape[1] * (graph.entries + 8.0 * graph.n)))
     values, X, rest = _ritz_pairs(graph, start)

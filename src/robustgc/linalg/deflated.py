@@ -35,12 +35,7 @@ _FITTED = 5e-3  # error of sums that are made of some gammas
 class DeflatedOperator:
     """``L_N`` with v0 and some eigenvectors deflated: its restriction to their complement.
 
-    Parameters
-    ----------
-    spectrum_floor : float
-        A lower bound on the eigenvalues off these vectors.
-    dtype : {"float64", "float32"}
-        Working precision of the recurrence.
+    Its eigenvalues are at least `spectrum_floor`; its recurrence works in the precision `dtype`.
     """
 
     def __init__(

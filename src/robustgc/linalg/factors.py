@@ -60,11 +60,7 @@ def solve_by_factors(graph: Graph, b: Array, gamma: float, tol: float, off: Arra
     """Solve ``(L_N - gamma I) x = b`` off some modes, v0 among them, by factors of the system.
 
     What rounding leaves, and modes known to some digits only, is solved for again.
-
-    Raises
-    ------
-    NotConvergedError
-        The tolerance was not reached, or a mode below gamma is not among those left out.
+    NotConvergedError: too much is left, or a mode below gamma is not among those left out.
     """
     apply = ShiftedSystem(graph, operator(graph), -gamma, off)
     inverse = factorised(graph, graph.laplacian() - gamma * sp.eye_array(graph.n, format="csr"))

@@ -74,10 +74,7 @@ class Attempt:
     ----------
     solver : str
         Its name and, where it is not double, the precision.
-    reason : str
-        Why it was tried.
-    result : str
-        What came of it.
+    reason, result : str
     seconds : float
     """
 

@@ -154,16 +154,12 @@ def participation_ratios(graph: Graph, vectors: Array) -> Array:
 def leading_modes(
     graph: Graph, Y: Array, count: int, dtype: str, probe: int, watch: Watch = ignore_progress
 ) -> Eigenpairs:
-    """Return the modes that stand clear of the bulk.
+    """Return the modes that stand clear of the bulk, from the Krylov spaces of the labels.
 
     Each label column has its own Krylov space. Those Ritz pairs are taken that have converged and
     have none below them that has not; the random column of the recurrences guards against a
-    lambda_1 that no label sees.
-
-    Raises
-    ------
-    NotConvergedError
-        Not even lambda_1 stands clear, after the probe where it is small; or no label sees it.
+    lambda_1 that no label sees. NotConvergedError: not even lambda_1 stands clear, after the probe
+    where it is small; or no label sees it.
     """
     L = operator(graph, dtype)
     lanczos = LanczosRecurrences(L, Y, basis_bytes=graph.available() / 3)

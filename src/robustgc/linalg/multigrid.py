@@ -210,13 +210,8 @@ def _lobpcg(graph: Graph, pair_tol: float, count: int, needed: int, watch: Watch
                 break  # fewer than classes need: filters that need none say as much, and sooner
             count = min(count, max(2, ahead + 1))
             needed, k = min(needed, count - 1), count + 1
-            X, image, values, R, change = (
-                X[:, :k],
-                image[:, :k],
-                values[:k],
-                R[:, :k],
-                change[:, :k],
-            )
+            X, image, R, change = (block[:, :k] for block in (X, image, R, change))
+            values = values[:k]
         Z = orthonormal(graph, np.column_stack([cycle(R), change]), off=X)
         image_z = L(Z)
         k = X.shape[1]

@@ -144,13 +144,7 @@ def _order(graph: Graph) -> NDArray[Any] | None:
 
 
 def sparse_factors(M: Any, order: str = "MMD_AT_PLUS_A") -> SuperLU:
-    """Factorise a symmetric matrix, by default eliminating nodes by degrees.
-
-    Raises
-    ------
-    NotConvergedError
-        SuperLU met a pivot that is zero.
-    """
+    """Factorise a symmetric matrix, by default eliminating nodes by degrees."""
     symmetric: dict[str, Any] = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
     try:
         return splu(sp.csc_array(M), permc_spec=order, **symmetric)
