@@ -14,12 +14,13 @@ import numpy as np
 import psutil
 
 from robustgc.estimators.fits import GraphProblem
+from robustgc.graph.laplacian import operator
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
 from robustgc.mpi.fit import fit_problem
+from robustgc.mpi.graph import DistributedGraph
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.reading import read_share
-from robustgc.mpi.spread_graph import DistributedGraph
 from robustgc.mpi.world import world
 from robustgc.transduction.labels import encode
 
@@ -77,7 +78,7 @@ def _peak() -> float:
 
 def _product(graph: Any) -> dict[str, float]:
     """Return the seconds of a product with one column in single precision, and of its exchange."""
-    L = graph.operator("float32")
+    L = operator(graph, "float32")
     u = np.ones((graph.rows, 1), dtype=np.float32)
     out = np.empty_like(u)
     times = []

@@ -19,7 +19,7 @@ from robustgc.choice.candidates import (
 from robustgc.choice.ensemble import weigh_candidates
 from robustgc.graph.graph import Graph
 from robustgc.linalg.ladder import SolverOptions
-from robustgc.linalg.lifted import find_modes
+from robustgc.linalg.modes import find_modes
 from samples import moons
 
 

@@ -13,8 +13,9 @@ from robustgc.choice.candidates import Candidate
 from robustgc.choice.ensemble import weigh_candidates
 from robustgc.choice.likelihood import ATYPICAL
 from robustgc.choice.values import LabelValues
+from robustgc.linalg.filters import LiftedFilters
 from robustgc.linalg.ladder import SolverOptions
-from robustgc.linalg.lifted import LiftedFilters, find_modes
+from robustgc.linalg.modes import find_modes
 from robustgc.models.label_filters import LabelFilters
 from robustgc.models.leave_one_out import FOLDS, stratified_folds
 from robustgc.models.parameters import Parameters

@@ -6,8 +6,9 @@ import pytest
 import lifting
 from robustgc import Graph, RobustGC
 from robustgc.choice.values import Ridges, squared_class_means
+from robustgc.linalg.filters import LiftedFilters
 from robustgc.linalg.ladder import SolverOptions
-from robustgc.linalg.lifted import LiftedFilters, Modes, find_modes
+from robustgc.linalg.modes import find_modes
 from robustgc.models.label_filters import LabelFilters
 
 MODELS = [(1, 0.5), (2, 0.99), (3, 0.99)]
@@ -25,7 +26,7 @@ def case(seed, known=None, sizes=(30, 20, 12), many=False):
     whole = find_modes(graph, graph.n - 1, np.eye(graph.n)[:, :1], SolverOptions())
     modes = whole
     if known is not None:
-        modes = Modes(whole.values[:known], whole.vectors[:, :known], 0.0, "dense", "")
+        modes = whole.first(known)
     gammas = [eta * modes.values[q - 1] for q, eta in MODELS]
     filters = LiftedFilters(
         graph, modes, [q for q, _ in MODELS], gammas, SolverOptions(dtype="float64")

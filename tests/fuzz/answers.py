@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from robustgc import CSR, BelkinGC, ResidualWarning, RobustGC
 from robustgc.estimators.saving.model import load, save
 from robustgc.graph.graph import SMALL
-from robustgc.linalg.lifted import LARGE_GRAPH_RESIDUAL
+from robustgc.linalg.modes import LARGE_GRAPH_RESIDUAL
 from robustgc.transduction.answer import DECIDED, ISOLATED, NO_LABEL, ONE_CLASS, TIE
 from robustgc.transduction.labels import sign_columns
 from robustgc.transduction.landmarks import EXTENDED, OUT_OF_REACH

@@ -6,7 +6,8 @@ import scipy.sparse as sp
 
 import graphs
 from robustgc import Graph, RobustGC, full_spectrum
-from robustgc.linalg import factors, inverse_lanczos
+from robustgc.linalg import factors
+from robustgc.linalg.block_lanczos import inverse_lanczos_modes
 from robustgc.linalg.solution import NotConvergedError
 
 
@@ -49,7 +50,7 @@ def starts(n):
 def test_modes_by_the_inverse(name):
     graph = Graph(KINDS[name])
     assert factors.has_cheap_factors(graph)
-    found = inverse_lanczos.inverse_lanczos_modes(graph, starts(graph.n), 12, 1e-6)
+    found = inverse_lanczos_modes(graph, starts(graph.n), 12, 1e-6)
     spectrum = full_spectrum(graph)
     assert len(found.values) == 12
     np.testing.assert_allclose(found.values, spectrum.values[1:13], rtol=1e-6)
@@ -69,7 +70,7 @@ def test_of_modes_that_all_share_an_eigenvalue_one_is_taken():
     n = 60 * lengths + 1
     W = sp.coo_array((np.ones(len(i)), (i, j)), shape=(n, n))
     graph = Graph(sp.csr_array(W + W.T))
-    found = inverse_lanczos.inverse_lanczos_modes(graph, starts(n), 12, 1e-5)
+    found = inverse_lanczos_modes(graph, starts(n), 12, 1e-5)
     assert len(found.values) == 1
     assert found.next_eigenvalue == pytest.approx(full_spectrum(graph).values[1], rel=1e-6)
 

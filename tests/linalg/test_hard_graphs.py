@@ -11,8 +11,10 @@ import graphs
 import oracles
 from robustgc import CSR, BelkinGC, Graph, RobustGC, estimate
 from robustgc.graph.laplacian import Laplacian
+from robustgc.linalg.eigenpairs import Eigenpairs
+from robustgc.linalg.filters import LiftedFilters
 from robustgc.linalg.ladder import SolverOptions, solve_robust
-from robustgc.linalg.lifted import LARGE_GRAPH_RESIDUAL, LiftedFilters, modes_with_residual
+from robustgc.linalg.modes import LARGE_GRAPH_RESIDUAL
 from robustgc.linalg.solution import Gammas
 from robustgc.transduction.columns import calibrated
 from solving import answers, relative
@@ -320,7 +322,7 @@ def test_modes_of_few_digits_do_not_spoil_the_answer():
     V = np.linalg.qr(vectors[:, 1:4] + 2e-4 * graph.P0(rng.standard_normal((1000, 3))))[0]
     turn = np.linalg.eigh(V.T @ graph.L_N(V))
     V, options = V @ turn[1], SolverOptions(dtype="float64")
-    modes = modes_with_residual(graph, turn[0], V, "test", "")
+    modes = Eigenpairs(turn[0], V).measured(graph, "test", "")
     gammas = 0.9 * turn[0][:2]
     filters = LiftedFilters(
         graph, replace(modes, next_eigenvalue=values[4]), [1, 2], gammas, options

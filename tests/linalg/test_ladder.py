@@ -8,9 +8,10 @@ from hypothesis import given, settings
 import graphs
 import oracles
 from robustgc import Graph, NotConvergedError, NotConvexError, RobustGC
-from robustgc.graph import nodes
+from robustgc.graph import graph as graphs_module
 from robustgc.linalg import ladder
 from robustgc.linalg.ladder import SolverOptions, solve_robust
+from robustgc.linalg.ordering import sparse_factors
 from robustgc.linalg.solution import Gammas
 from solving import answers, relative
 
@@ -84,7 +85,7 @@ def test_single_precision_that_cannot_reach_the_tolerance_says_so_and_becomes_do
 def test_a_basis_that_does_not_fit_is_computed_twice_with_the_same_answer(monkeypatch):
     W, y = graphs.labelled_blocks(34, 3000, 40)
     kept, _ = answers(W, y, "krylov")
-    monkeypatch.setattr(nodes, "available", lambda: 0.0)
+    monkeypatch.setattr(graphs_module, "available", lambda: 0.0)
     twice, history = answers(W, y, "krylov")
     assert "computed twice" in history[-1].result
     assert "computed twice" not in kept.note
@@ -119,6 +120,20 @@ def test_failure_of_every_engine_says_what_was_tried(monkeypatch):
         monkeypatch.setattr(engine, "run", refuse)
     with pytest.raises(NotConvergedError, match=r"krylov: not today; multigrid: not today; direct"):
         answers(graphs.path(2000), np.eye(1, 2000)[0] - np.eye(1, 2000, 9)[0], "auto")
+
+
+def test_a_defect_of_a_solver_is_not_taken_for_a_hard_graph(monkeypatch):
+    def broken(*args, **kwargs):
+        raise RuntimeError("list changed size during iteration")
+
+    monkeypatch.setattr(ladder.krylov, "run", broken)
+    with pytest.raises(RuntimeError, match="changed size"):
+        answers(graphs.path(2000), np.eye(1, 2000)[0] - np.eye(1, 2000, 9)[0], "auto")
+
+
+def test_a_matrix_without_factors_has_not_converged():
+    with pytest.raises(NotConvergedError, match="singular"):
+        sparse_factors(sp.csr_array((4, 4)))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import lifting
 import oracles
 from robustgc import Graph, NotConvergedError, NotConvexError, RobustGC, lambda_1, robust
 from robustgc.linalg.ladder import SolverOptions
-from robustgc.linalg.lifted import find_modes
+from robustgc.linalg.modes import find_modes
 from robustgc.models.paper import solve_lifted
 from solving import relative
 
@@ -226,7 +226,8 @@ def test_modes_that_are_not_found_are_told_in_a_sentence(monkeypatch):
     def fail(*_):
         raise NotConvergedError("LOBPCG: residual 1.0e-02 after 100 steps")
 
-    monkeypatch.setattr("robustgc.linalg.lifted._searched_modes", fail)
-    text = "modes of the graph of 6 nodes were not found: LOBPCG: .* after 100 steps. Raise tol, "
-    with pytest.raises(NotConvergedError, match=text):
+    monkeypatch.setattr("robustgc.linalg.modes._searched_modes", fail)
+    text = "modes of the graph of 6 nodes were not found: LOBPCG: .* after 100 steps. "
+    advice = "Raise tol, lower n_modes, or remove very weak edges.$"  # no eta makes them easier
+    with pytest.raises(NotConvergedError, match=text + advice):
         robust(Graph(graphs.complete(6)), [1, -1, 0, 0, 0, 0], gamma=0.1, n_modes=2)

@@ -9,10 +9,11 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from robustgc import Graph
+from robustgc.graph.laplacian import operator
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.components import extract_component, find_components
-from robustgc.mpi.spread_graph import DistributedGraph
 from robustgc.mpi.world import Share, world
+from robustgc.mpi.graph import DistributedGraph
 
 comm = world()
 
@@ -67,7 +68,7 @@ for seed in range(5, 29):
     np.testing.assert_array_equal(graph.at(X[here], some), X[some])
     np.testing.assert_array_equal(graph.placed(some, X[some]), one.placed(some, X[some])[here])
     assert graph.largest(X[here]) == one.largest(X)
-    single = graph.operator("float32")(X[here].astype(np.float32))
+    single = operator(graph, "float32")(X[here].astype(np.float32))
     np.testing.assert_allclose(np.concatenate(comm.allgather(single)), one.L_N(X), atol=3e-6)
 """
 

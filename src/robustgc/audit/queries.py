@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
-from robustgc.linalg.lifted import Modes, participation_ratios
+from robustgc.linalg.eigenpairs import Eigenpairs
+from robustgc.linalg.modes import participation_ratios
 from robustgc.transduction.answer import Transduction
 from robustgc.transduction.problem import sqrt_degree
 
@@ -24,7 +25,7 @@ class QueriedComponent:
     graph: Graph
     nodes: NDArray[Any]  # in the whole graph
     n_classes: int  # that have a label here
-    modes: Modes | None  # the first ones, where they are known
+    modes: Eigenpairs | None  # the first ones, where they are known
 
 
 def queries(

@@ -12,7 +12,8 @@ import numpy as np
 
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array
-from robustgc.linalg.lifted import MEDIUM, Modes, participation_ratios
+from robustgc.linalg.eigenpairs import Eigenpairs
+from robustgc.linalg.modes import MEDIUM, participation_ratios
 from robustgc.transduction.problem import Problem
 
 # docs/choice.md says where each comes from, and what happens at half and at double of it.
@@ -91,7 +92,7 @@ class SpectralClarity:
     localisation: float  # 0 to 1: modes that live on few nodes tell no classes apart
 
     @classmethod
-    def of(cls, problem: Problem, modes: Modes) -> "SpectralClarity":
+    def of(cls, problem: Problem, modes: Eigenpairs) -> "SpectralClarity":
         """Read the first modes.
 
         A mode counts in full from half of a class of the usual size on, ``min(1, 2 K ratio)``: one
@@ -112,7 +113,7 @@ class SpectralClarity:
 
 
 def kernels(
-    problem: Problem, modes: Modes, spectrum: SpectralClarity
+    problem: Problem, modes: Eigenpairs, spectrum: SpectralClarity
 ) -> tuple[tuple[int, float], ...]:
     """Return n_modes and eta of the kernels: some numbers of modes, those of clear gaps first."""
     K, eta, n_modes = problem.n_classes, problem.parameters.eta, problem.parameters.n_modes

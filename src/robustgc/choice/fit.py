@@ -10,9 +10,10 @@ from robustgc.choice.values import Ridges
 from robustgc.graph import threads
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array
-from robustgc.linalg.bounded import TOL, DiffusionFilters
+from robustgc.linalg.eigenpairs import Eigenpairs
+from robustgc.linalg.filters import DIFFUSION_TOL, DiffusionFilters, LiftedFilters, check_residual
 from robustgc.linalg.ladder import SolverOptions, dtype_and_tolerance
-from robustgc.linalg.lifted import LiftedFilters, Modes, check_residual, find_modes
+from robustgc.linalg.modes import find_modes
 from robustgc.models.label_filters import LabelFilters
 from robustgc.transduction.problem import Problem, sqrt_degree
 
@@ -30,7 +31,7 @@ class ComponentFit:
     """The answer on one graph, with everything that an audit or a change of labels starts from."""
 
     problem: Problem  # with the labels that are answered
-    modes: Modes
+    modes: Eigenpairs
     spectrum: candidates.SpectralClarity
     label_filters: LabelFilters  # at the labels by which the candidates were weighed
     ensemble: Ensemble
@@ -153,7 +154,7 @@ def weigh(
         Y, count = problem.columns(problem.sample_weight), candidates.wanted_modes(problem) + 1
         modes = find_modes(graph, count, Y[:, 1:] - Y[:, :1], options, exact=exact)
     else:
-        modes, tol = without_modes.modes, max(tol, TOL)
+        modes, tol = without_modes.modes, max(tol, DIFFUSION_TOL)
     spectrum = before.spectrum if before else candidates.SpectralClarity.of(problem, modes)
     with threads.single_blas:
         if known is not None:

@@ -53,7 +53,7 @@ def describe(named: Any) -> dict[str, Any]:
     from robustgc.io.named import edge_count
     from robustgc.linalg.cost import estimate
     from robustgc.linalg.ladder import SolverOptions
-    from robustgc.linalg.lifted import find_modes
+    from robustgc.linalg.modes import find_modes
 
     W = separated(check_weights(named.W))
     d = np.asarray(W.sum(axis=1)).ravel()

@@ -11,11 +11,11 @@ from robustgc.choice.candidates import heaviest_lifted
 from robustgc.choice.fit import CHANGES_ADD, ComponentFit, fit_component, weigh
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import Array
-from robustgc.linalg.bounded import DiffusionFilters, diffusion_filters
 from robustgc.linalg.cost import ENSEMBLE_COLUMNS, refuse_if_too_large
 from robustgc.linalg.deflated import DeflatedOperator
+from robustgc.linalg.filters import DiffusionFilters, diffusion_filters
 from robustgc.linalg.ladder import Attempt, SolverOptions, dtype_and_tolerance, solve_robust
-from robustgc.linalg.lifted import LARGE_GRAPH_RESIDUAL, MEDIUM
+from robustgc.linalg.modes import LARGE_GRAPH_RESIDUAL, MEDIUM
 from robustgc.linalg.solution import (
     Gammas,
     NotConvergedError,
@@ -60,7 +60,7 @@ def _weigh(problem: Problem, options: SolverOptions, before: ComponentFit | None
     try:
         return weigh(problem, options, before)
     except NotConvergedError as failure:
-        if before is not None or not problem.has_choice or problem.graph.spread is not None:
+        if before is not None or not problem.has_choice or problem.graph.distributed:
             raise
         try:
             return weigh(problem, options, without_modes=_without_modes(problem, options))
@@ -166,7 +166,7 @@ def _needs_lambda_1(problem: Problem, options: SolverOptions) -> bool:
     """
     fixed = problem.parameters.eta is not None or options.tol is not None
     graph = problem.graph
-    return fixed or options.solver != "auto" or graph.n <= MEDIUM or graph.spread is not None
+    return fixed or options.solver != "auto" or graph.n <= MEDIUM or graph.distributed
 
 
 def _without_modes(problem: Problem, options: SolverOptions) -> DiffusionFilters:

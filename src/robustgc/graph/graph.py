@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from robustgc.graph.csr import CSR
-from robustgc.graph.nodes import NodeValues
 from robustgc.graph.quoting import quoted
+from robustgc.graph.resources import available
 from robustgc.graph.weights import NEGLIGIBLE, Array, Operator, Weights, check_weights, components
 
 # Up to here one full eigendecomposition takes about a second and answers everything.
@@ -21,7 +21,7 @@ LEAST = 1e-305  # of the degrees; below 2e-308 numbers lose digits
 _Result = TypeVar("_Result")
 
 
-class Graph(NodeValues):
+class Graph:
     """A connected undirected graph with non-negative weights.
 
     Section 2.1 of the paper: ``S = D^-1/2 W D^-1/2``, ``L_N = I - S``, ``v0`` proportional to
@@ -54,7 +54,7 @@ class Graph(NodeValues):
     True
     """
 
-    spread: Any = None  # what finds eigenpairs and solves where nodes are spread over processes
+    distributed = False  # whether every process has some of the rows only (robustgc.mpi)
 
     def __init__(self, W: ArrayLike | Weights) -> None:
         self._build(check_weights(W))
@@ -149,6 +149,16 @@ class Graph(NodeValues):
         return np.asarray(self._A.sum(axis=1)).ravel()
 
     @property
+    def is_sparse(self) -> bool:
+        """Whether the weights are stored as a sparse matrix, wherever its rows are."""
+        return sp.issparse(self._whole) or isinstance(self._whole, CSR)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this process has the matrix: it is neither known by products, nor on ranks."""
+        return not isinstance(self._whole, Operator)
+
+    @property
     def entries(self) -> int:
         """Number of stored weights."""
         W = self._whole
@@ -203,6 +213,56 @@ class Graph(NodeValues):
             jump = U[edges.row[part]] - U[edges.col[part]]
             gram += jump.T @ (jump * edges.data[part, None])
         return gram
+
+    @property
+    def rows(self) -> int:
+        """How many nodes have their values here."""
+        return self.n
+
+    @property
+    def most_rows(self) -> int:
+        """How many have them in any one process."""
+        return self.n
+
+    def inner(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
+        """Return ``A' B``."""
+        return np.asarray(A.T @ B)
+
+    def dots(self, A: NDArray[Any], B: NDArray[Any]) -> Array:
+        """Return the inner products column by column, summed in double precision."""
+        return np.asarray(np.einsum("ij,ij->j", A, B, dtype=np.float64))
+
+    def norms(self, A: NDArray[Any]) -> Array:
+        """Return the norm of every column."""
+        return np.asarray(np.sqrt(self.dots(A, A)))
+
+    def largest(self, A: NDArray[Any]) -> float:
+        """Return the largest absolute value."""
+        return max(float(A.max(initial=0.0)), -float(A.min(initial=0.0)))
+
+    def at(self, X: NDArray[Any], nodes: NDArray[Any]) -> NDArray[Any]:
+        """Return the values of some nodes, wherever they are."""
+        return np.asarray(X[nodes])
+
+    def placed(self, nodes: NDArray[Any], values: Array) -> Array:
+        """Return node values that are 0 but for some nodes."""
+        X = np.zeros((self.rows, *values.shape[1:]))
+        X[nodes] = values
+        return X
+
+    @cached_property
+    def usual_degree(self) -> float:
+        """The median of the degrees."""
+        return float(np.median(self.d))
+
+    @cached_property
+    def volume(self) -> float:
+        """The sum of the degrees."""
+        return float(self.d.sum())
+
+    def available(self) -> float:
+        """Return the bytes that can still be taken here."""
+        return available()
 
     def __repr__(self) -> str:
         kind = "dense" if isinstance(self._whole, np.ndarray) else "sparse"

@@ -1,5 +1,6 @@
-"""The normalised Laplacian as the engines use it: blocks of columns, any precision, all cores."""
+"""The normalised Laplacian as the solvers use it: blocks of columns, any precision, all cores."""
 
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,15 @@ class Laplacian:
         """Return the norm of node values."""
         return float(np.linalg.norm(x))
 
+    def _reached(self, u: NDArray[Any]) -> NDArray[Any]:
+        """Return the node values that the rows read, in the order of their columns."""
+        return u
+
+    def _sums(self, loop: Any, cuts: Any, shape: Any, *arrays: Any) -> NDArray[np.float64]:
+        """Run a loop over ranges of rows; return the sums over all nodes that it makes."""
+        parts = threads.collect(loop, cuts, *arrays, found=np.zeros(shape))
+        return np.asarray(parts.sum(axis=0))
+
     def __call__(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return ``L_N X`` for a vector or a block of columns."""
         u = (X if X.ndim == 2 else X[:, None]) * self.scale[:, None]
@@ -80,19 +90,9 @@ class Laplacian:
     def multiply(self, u: NDArray[Any], out: NDArray[Any]) -> NDArray[np.float64]:
         """Store ``L_N q`` for ``u = scale q`` in out; return ``q' L_N q`` for every column."""
         if self._csr is not None:
-            rows = self._csr
-            dots = threads.collect(
-                threads.loops().laplacian,
-                self._cuts,
-                rows.indptr,
-                rows.indices,
-                rows.data,
-                self.scale,
-                u,
-                out,
-                found=np.zeros(u.shape[1]),
-            )
-            return np.asarray(dots.sum(axis=0))
+            loop, A = threads.loops().laplacian, self._csr
+            arrays = (A.indptr, A.indices, A.data, self.scale, self._reached(u), out)
+            return self._sums(loop, self._cuts, u.shape[1], *arrays)
         np.multiply(self._o[:, None], u, out=out)
         out -= (self._dense @ u).astype(self.dtype, copy=False)
         dots = np.einsum("ij,ij->j", out, u, dtype=np.float64)
@@ -110,9 +110,7 @@ class Laplacian:
         """Take ``alpha q + beta before`` from w; return ``|w|^2`` and ``v0' w`` by column."""
         loop = threads.loops().recur
         a, b = alpha.astype(self.dtype), beta.astype(self.dtype)
-        zeros = np.zeros((2, w.shape[1]))
-        parts = threads.collect(loop, self._even, w, q, before, self.v0, a, b, found=zeros)
-        return np.asarray(parts.sum(axis=0))
+        return self._sums(loop, self._even, (2, w.shape[1]), w, q, before, self.v0, a, b)
 
     def advance(
         self,
@@ -124,20 +122,9 @@ class Laplacian:
         copy: NDArray[Any],
     ) -> NDArray[np.float64]:
         """Store ``f0 w + f1 x + f2 before + f3 v0`` in before; return its sums, as `recur` does."""
-        parts = threads.collect(
-            threads.loops().advance,
-            self._even,
-            w,
-            x,
-            before,
-            self.v0,
-            self.scale,
-            factors.astype(self.dtype),
-            u,
-            copy,
-            found=np.zeros((2, w.shape[1])),
-        )
-        return np.asarray(parts.sum(axis=0))
+        loop, f = threads.loops().advance, factors.astype(self.dtype)
+        arrays = (w, x, before, self.v0, self.scale, f, u, copy)
+        return self._sums(loop, self._even, (2, w.shape[1]), *arrays)
 
     def chebyshev(
         self,
@@ -155,21 +142,10 @@ class Laplacian:
             Of the new vectors, of x, and of what before was.
         """
         factors, shares = factors.astype(self.dtype), shares.astype(self.dtype)
-        if self._csr is not None and type(self) is Laplacian:
-            loop, rows = threads.loops().chebyshev, self._csr
-            threads.run(
-                loop,
-                rows.cuts(),
-                rows.indptr,
-                rows.indices,
-                rows.data,
-                self.scale,
-                x,
-                before,
-                factors,
-                shares,
-                sums,
-            )
+        if self._csr is not None and not self.graph.distributed:
+            loop, A = threads.loops().chebyshev, self._csr
+            arrays = (A.indptr, A.indices, A.data, self.scale, x, before, factors, shares, sums)
+            threads.run(loop, A.cuts(), *arrays)
             return
         new = factors[0] * self(x) + factors[1] * x + factors[2] * before
         for k, share in enumerate(shares.T):
@@ -190,12 +166,16 @@ class Laplacian:
         threads.run(loop, threads.shares(self.rows), w, self.v0, c, s, self.scale, q, u)
 
 
+@singledispatch
 def laplacian_of(graph: Graph, dtype: str) -> Laplacian:
-    """Return ``L_N`` of a graph, wherever its nodes are."""
-    if graph.spread is None:
-        return Laplacian(graph, dtype)
-    found: Laplacian = graph.spread.operator(dtype)
-    return found
+    """Return ``L_N`` of a graph; `robustgc.mpi.graph` has that of a distributed one."""
+    return Laplacian(graph, dtype)
+
+
+@per_graph
+def operator(graph: Graph, dtype: str = "float64") -> Laplacian:
+    """Return ``L_N`` once for all solvers; that of a piece has only the piece's nodes."""
+    return laplacian_of(graph if graph._nodes is None else Graph._trusted(graph.W), dtype)
 
 
 @per_graph

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from robustgc.graph import threads
 from robustgc.graph.csr import CSR
 from robustgc.graph.graph import Graph
+from robustgc.linalg.eigenpairs import SEED
 from robustgc.linalg.solution import NotConvergedError
 
 COARSE = 1000  # rows that a dense inverse may have
 _ALONE = Lock()
-_SEED = 20180521
 _WORTH = 0.1  # of the nodes that elimination takes out, at least
 _FILL = 80  # operations an entry that a coarser matrix may take; hubs join all groups
 _MATRICES = 5  # products with the matrix of a level
@@ -190,7 +190,7 @@ def _seeded() -> Iterator[None]:
     with _ALONE, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its own dependencies
         state = np.random.get_state()  # noqa: NPY002
-        np.random.seed(_SEED)  # noqa: NPY002
+        np.random.seed(SEED)  # noqa: NPY002
         try:
             yield
         finally:
@@ -200,7 +200,7 @@ def _seeded() -> Iterator[None]:
 def _independent_nodes(A: Any) -> NDArray[np.bool_]:
     """Return nodes of at most two neighbours of which no two are joined."""
     degree = np.diff(A.indptr) - 1
-    chance = np.random.default_rng(_SEED).permutation(len(degree)) + 1
+    chance = np.random.default_rng(SEED).permutation(len(degree)) + 1
     chance[degree > 2] = 0
     highest = np.maximum.reduceat(chance[A.indices], A.indptr[:-1])  # its own included
     return np.asarray((degree <= 2) & (chance == highest))

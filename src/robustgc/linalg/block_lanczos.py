@@ -1,11 +1,12 @@
-"""Compute the lowest eigenpairs of ``L_N`` by block Lanczos with thick restarts.
+"""Compute the lowest eigenpairs of ``L_N`` by block Lanczos, on it or on its pseudo-inverse.
 
 Modes that stand clear of the bulk of the spectrum converge within some dozens of products. Those
 inside of it hardly do, and tell nothing of classes: the iteration stops where no further mode has
 converged for a while, and returns the first modes up to there.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,31 +15,29 @@ from numpy.typing import NDArray
 
 from robustgc.graph import threads
 from robustgc.graph.graph import Graph
+from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
 from robustgc.linalg.crowded import COLUMNS, filtered_modes
-from robustgc.linalg.multigrid import operator
+from robustgc.linalg.eigenpairs import (
+    BLOCK,
+    ROUNDING_LEVEL,
+    SEED,
+    Eigenpairs,
+    count_leading,
+    count_reliable,
+    resolution,
+)
+from robustgc.linalg.factors import pseudo_inverse
+from robustgc.linalg.ordering import is_near_tree
 from robustgc.linalg.solution import Apply, NotConvergedError, Watch, ignore_progress
 
-BLOCK = 4  # columns of a product: equal eigenvalues up to that often are told apart at once
-_SEED = 20180521
-_CLEAR = {8: 1e-5, 4: 1e-4}  # residual of a mode relative to its eigenvalue, by bytes of a number
-_LEAST = {8: 1e-6, 4: 1e-3}  # an eigenvalue below is not resolved by products with L_N
 _HARD, _BULK = 1e-3, 1e-2  # lambda_1 below is better left to multigrid; the same if modes crowd
 _PROBE = 30
 _LARGE = 30_000  # nodes; on smaller graphs twice as many products are tried
 _MOST, _WORK = 400, 1.2e9  # products, and the values that they may touch: some seconds
 _CLOSE = 10.0  # times that residual of modes that crowd
+_MOST_INVERSE = 60  # products with the inverse
 _GAP = 1.2  # a next eigenvalue that much larger: modes below it stand clear
-
-
-@dataclass(frozen=True)
-class ConvergedModes:
-    """Converged Ritz pairs in ascending order, a bound on the next, and the products it took."""
-
-    values: Array
-    vectors: Array
-    next_eigenvalue: float
-    products: int
 
 
 def block_lanczos_modes(
@@ -48,37 +47,23 @@ def block_lanczos_modes(
     dtype: str,
     watch: Watch = ignore_progress,
     residual: float | None = None,
-) -> ConvergedModes:
-    """Return up to `count` of the first non-trivial modes.
+) -> Eigenpairs:
+    """Return up to `count` of the first non-trivial modes, from sums of label columns.
 
-    Parameters
-    ----------
-    start : ndarray, shape (N, columns)
-        Label columns: most of what they have in common with the graph lies in the modes that are
-        wanted. A random column joins them, so that no symmetry hides a mode.
-    residual : float or None
-        Of a mode, relative to its eigenvalue; None: enough digits to weigh candidates.
-
-    Raises
-    ------
-    NotConvergedError
-        Not even lambda_1 has converged, or it is too small for products to resolve.
+    Most of what labels have in common with the graph lies in the modes that are wanted. A random
+    column joins them, so that no symmetry hides a mode. Without a `residual` (of a mode, relative
+    to its eigenvalue) they have enough digits to weigh candidates. NotConvergedError: not even
+    lambda_1 has converged, or it is too small for products to resolve.
     """
     space = KrylovSpace(graph, first_block(graph, start), count, dtype)
-    clear = _CLEAR[space.dtype.itemsize] if residual is None else residual
+    clear = resolution(dtype).converged if residual is None else residual
     most = int(np.clip(_WORK / space.work, 2 * _PROBE, _MOST))
-    loose = residual is None and graph.spread is None
+    loose = residual is None and not graph.distributed
     patience = most // 2 if most // 2 < 2 * _PROBE else most  # on smaller graphs products are cheap
-    found, last, check, before = 0, 0, 3, (0, 0.0)
-    while True:
-        space.extend()
+    found, last, before = 0, 0, (0, 0.0)
+    for theta, S, rest in space.ritz_pairs(first=3, growth=1.1):
         done = space.products
-        if done < check and not space.full and not space.exhausted:
-            continue
-        check = int(1.1 * done) + 2
-        theta, S, rest = space.ritz()
-        open_ = np.flatnonzero(rest > clear * np.maximum(theta, 1e-300))
-        now = min(count, int(open_[0]) if open_.size else len(theta))
+        now = min(count, count_leading(rest <= clear * np.maximum(theta, 1e-300)))
         watch(done, float(rest[0] / max(theta[0], 1e-300)), np.inf)
         if now > found:
             found, last = now, done
@@ -92,66 +77,77 @@ def block_lanczos_modes(
         if found >= count or stalled or space.exhausted:
             break
         if loose and not found and done >= patience and theta[0] >= _BULK:
-            return _chebyshev_filtered(space, theta, S, _CLOSE * clear, watch)
+            start, cut = space.vectors(S[:, :COLUMNS]), float(theta[COLUMNS])
+            modes = filtered_modes(graph, start, cut, _CLOSE * clear, count, dtype, watch)
+            return replace(modes, steps=done + modes.steps)
         if done >= (patience if loose and not found else most):
             break
         if done >= (_PROBE if graph.n > _LARGE else 2 * _PROBE) and not found and theta[0] < _HARD:
             break
-        if space.full:
-            space.restart(theta, S)
-    if found == 0 or theta[0] < _LEAST[space.dtype.itemsize]:
+    if found == 0 or theta[0] < resolution(dtype).least:
         raise NotConvergedError(
             f"lambda_1 is about {theta[0]:.1e}, with a residual of {rest[0]:.1e} after {done} "
             "products of block Lanczos"
         )
     following = theta[found] - rest[found] if found < len(theta) else theta[found - 1]
     values, vectors = space.rayleigh_ritz(S[:, :found])
-    known = count_reliable(values, 2 if space.exhausted else BLOCK)
-    if known < found:
-        return ConvergedModes(values[:known], vectors[:, :known], float(values[known - 1]), done)
-    return ConvergedModes(values, vectors, max(float(values[-1]), 0.98 * float(following)), done)
-
-
-def _chebyshev_filtered(
-    space: "KrylovSpace", theta: Array, S: Array, residual: float, watch: Watch
-) -> ConvergedModes:
-    """Return the first modes where none stands clear, from the first Ritz vectors."""
-    start, cut = space.vectors(S[:, :COLUMNS]), float(theta[COLUMNS])
-    dtype = str(space.dtype)
-    values, X, rest, steps = filtered_modes(space.graph, start, cut, residual, dtype, watch)
-    open_ = np.flatnonzero(rest > residual)
-    found = min(int(open_[0]) if open_.size else len(rest), space.count)
-    known = count_reliable(values[:found])
-    beyond = values[known - 1]
-    if known < len(rest):
-        beyond = max(beyond, 0.98 * (1 - rest[known]) * values[known])
-    return ConvergedModes(values[:known], X[:, :known], float(beyond), space.products + steps)
-
-
-def count_reliable(values: Array, copies: int = BLOCK) -> int:
-    """Return how many of the computed modes are certain to be the lowest ones.
-
-    A Krylov space has as many copies of an eigenvalue as it was started from vectors; where there
-    are so many there may be more, as in a star. Of such an eigenvalue one mode is taken, and none
-    above.
-    """
-    for k in range(len(values) - copies + 1):
-        if values[k + copies - 1] - values[k] <= 1e-4 * values[k]:
-            return k + 1
-    return len(values)
+    return space.reliable(values, vectors, following, BLOCK)
 
 
 def first_block(graph: Graph, start: Array, columns: int = BLOCK) -> Array:
     """Return sums of the label columns, and at least one random column."""
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(SEED)
     if start.shape[1] > columns - 1:
         start = start @ rng.standard_normal((start.shape[1], columns - 1))
     L, drawn = operator(graph, "float64"), np.empty((graph.rows, columns - start.shape[1]))
     for k in range(drawn.shape[1]):
         loop, column = threads.loops().random_values, np.empty((graph.rows, 1))
-        threads.run(loop, threads.shares(graph.rows), _SEED + k, L.first, L.v0, column)
+        threads.run(loop, threads.shares(graph.rows), SEED + k, L.first, L.v0, column)
         drawn[:, k] = column[:, 0]
     return np.column_stack([start, drawn])
+
+
+def inverse_lanczos_modes(
+    graph: Graph, start: Array, count: int, residual: float, watch: Watch = ignore_progress
+) -> Eigenpairs:
+    """Return up to `count` of the first non-trivial modes, from label columns and the inverse.
+
+    The first eigenvalues of ``L_N`` are the far ends of its inverse, so that some dozens of vectors
+    span them however they crowd towards 0. Where an eigenvalue comes as often as the block has
+    columns, a block as wide as all modes together finds its other modes, as in a binary tree.
+    NotConvergedError: not even lambda_1 has the residual, relative to itself, or it is rounding.
+    """
+    with threads.single_blas:
+        found, cut = _modes_by_the_inverse(graph, start, count, residual, watch, BLOCK)
+        if cut:
+            more, _ = _modes_by_the_inverse(
+                graph, start, count, residual, watch, max(count + 1, BLOCK)
+            )
+            found = max(found, more, key=lambda modes: len(modes.values))  # the first if alike
+        return found
+
+
+def _modes_by_the_inverse(
+    graph: Graph, start: Array, count: int, residual: float, watch: Watch, block: int
+) -> tuple[Eigenpairs, bool]:
+    """Return modes from a block of some columns, and whether more may share an eigenvalue."""
+    inverse = pseudo_inverse(graph)
+    columns = first_block(graph, start, block)
+    space = KrylovSpace(graph, columns, count, "float64", lambda X: -inverse(X))
+    for theta, S, rest in space.ritz_pairs():  # noqa: B007  the last S counts
+        found = min(count, count_leading(rest <= residual * np.abs(theta)))
+        watch(space.products, float(rest[0] / abs(theta[0])), np.inf)
+        if found == count or space.products == _MOST_INVERSE:
+            break
+    if found == 0:
+        raise NotConvergedError(f"lambda_1 did not settle in {space.products} products")
+    if theta[0] < -1 / ROUNDING_LEVEL and not is_near_tree(graph):  # little is lost by elimination
+        raise NotConvergedError(f"lambda_1 = {-1 / theta[0]:.1e} is at the level of rounding")
+    # Multiplied by the inverse once more, the Ritz vectors have that residual with L_N too.
+    values, vectors = space.rayleigh_ritz(S[:, :found], theta[:found])
+    following = 1 / (rest[found] - theta[found]) if found < len(theta) else 0.0
+    modes = space.reliable(values, vectors, following, min(block, count))
+    return modes, len(modes.values) < found and not space.exhausted
 
 
 class KrylovSpace:
@@ -229,6 +225,25 @@ class KrylovSpace:
         self._last, self._coupled = (first, last), first
         self.exhausted = self._width == 0
 
+    def ritz_pairs(
+        self, first: int = 1, growth: float = 0.0
+    ) -> Iterator[tuple[Array, Array, Array]]:
+        """Extend the space until it is exhausted; give its Ritz pairs on the way, as `ritz` does.
+
+        After `first` products, then always after `growth` times as many: pairs take time. A full
+        basis is restarted from them when the next ones are asked for.
+        """
+        check = first
+        while not self.exhausted:
+            self.extend()
+            if self.products < check and not self.full and not self.exhausted:
+                continue
+            check = int(growth * self.products) + 2
+            theta, S, rest = self.ritz()
+            yield theta, S, rest
+            if self.full and not self.exhausted:
+                self.restart(theta, S)
+
     def ritz(self) -> tuple[Array, Array, Array]:
         """Return Ritz values, their coefficients and the norms of their residuals."""
         form = self._H[: self._size, : self._size]
@@ -264,3 +279,16 @@ class KrylovSpace:
         X = self.graph.P0(X)
         values, turn = sla.eigh(self.graph.inner(X, self.graph.L_N(X)), self.graph.inner(X, X))
         return values, X @ turn
+
+    def reliable(self, values: Array, vectors: Array, following: float, copies: int) -> Eigenpairs:
+        """Return those of the first modes that are certain, with a bound on the next eigenvalue.
+
+        `following` is such a bound if all of them are, before a reserve is taken off. So many as
+        `copies` modes of one eigenvalue may be some of more.
+        """
+        known = count_reliable(values, 2 if self.exhausted else copies)
+        beyond = 0.98 * float(following) if known == len(values) else 0.0
+        beyond = max(float(values[known - 1]), beyond)
+        return Eigenpairs(
+            values[:known], vectors[:, :known], next_eigenvalue=beyond, steps=self.products
+        )

@@ -4,21 +4,40 @@ A negative shift is the robust model: the system is solved on the complement of 
 positive definite exactly while ``-shift < lambda_1`` (Theorem 1). Conjugate gradients watch the
 curvature, so a shift beyond lambda_1 is noticed rather than answered. Modes known in closed form
 may be left out as well.
+
+On large graphs passes over blocks of vectors are what a solve costs. There it is done in single
+precision and refined in double, by four passes and a cycle of multigrid an iteration.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.linalg as sla
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
+from numpy.typing import NDArray
 
+from robustgc.graph import threads
 from robustgc.graph.graph import Graph, per_graph
+from robustgc.graph.laplacian import Laplacian
 from robustgc.graph.weights import Array, Weights
-from robustgc.linalg.solution import Apply, NotConvergedError, NotConvexError, Solution, check_tol
+from robustgc.linalg.amg import Hierarchy
+from robustgc.linalg.ordering import sparse_factors
+from robustgc.linalg.solution import (
+    FAILURES,
+    Apply,
+    NotConvergedError,
+    NotConvexError,
+    Solution,
+    check_tol,
+)
 
 # Enough for spectra where plain iterations are the right tool; beyond that, factorise.
 PLAIN_ITERATIONS = 500
+_SINGLE_STEPS = 60  # of a round, and of all before the last
+_SINGLE_WORK = 1e10  # entries and values that all steps may touch: some seconds
+_SINGLE_GAIN = 0.3  # of a round at least, or double precision is the better bet
+Single = NDArray[np.float32]
 
 
 def solve_shifted(
@@ -60,15 +79,8 @@ def solve_shifted(
     check_tol(tol)
     if off is None:
         off = graph.v0[:, None] if shift <= 0 else np.empty((graph.n, 0))
-    modes = off
-
-    def project(x: Array) -> Array:
-        return np.asarray(x - modes @ (modes.T @ x)) if modes.size else x
-
-    def apply(x: Array) -> Array:
-        return project(graph.L_N(x) + shift * x)
-
-    b = project(B)
+    apply = ShiftedSystem(graph, graph.L_N, shift, off)
+    b = apply.project(B)
     rungs: list[tuple[str, Callable[[], Apply], int]] = [
         ("conjugate gradients", lambda: _identity, PLAIN_ITERATIONS),
         ("conjugate gradients with a factorisation", lambda: _preconditioner(graph, shift), 2000),
@@ -77,9 +89,9 @@ def solve_shifted(
     for name, preconditioner, limit in rungs:
         try:
             x, n_iter = conjugate_gradients(
-                apply, b, preconditioner(), project, goal=tol / 2 * _norms(b), limit=limit
+                apply, b, preconditioner(), apply.project, goal=tol / 2 * _norms(b), limit=limit
             )
-        except (MemoryError, RuntimeError, np.linalg.LinAlgError) as failure:
+        except FAILURES as failure:
             tried.append(f"{name}: {str(failure) or 'the factors do not fit in memory'}")
             continue
         residual = relative_residual(apply(x) - b, b)
@@ -97,6 +109,22 @@ def solve_shifted(
         f"{'; '.join(tried)}. {'Lower eta' if shift < 0 else 'Raise gamma'}, or remove very weak "
         "edges."
     )
+
+
+class ShiftedSystem:
+    """``L_N + shift I`` on the complement of some orthonormal modes."""
+
+    def __init__(self, graph: Graph, L: Apply, shift: float, off: Array) -> None:
+        self._graph, self._L, self._shift, self._off = graph, L, shift, off
+
+    def __call__(self, x: Array) -> Array:
+        """Apply the operator to columns off the modes."""
+        return self.project(self._L(x) + self._shift * x)
+
+    def project(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Take the modes out of columns."""
+        off = self._off
+        return np.asarray(x - off @ self._graph.inner(off, x)) if off.shape[1] else x
 
 
 def conjugate_gradients(
@@ -143,6 +171,82 @@ def conjugate_gradients(
     return x, limit
 
 
+def solve_in_single_precision(
+    operators: tuple[Laplacian, Laplacian],
+    cycle: Hierarchy,
+    b: Array,
+    gamma: float,
+    start: Array,
+    tol: float,
+    off: Array,
+) -> Solution:
+    """Solve ``(L_N - gamma I) x = b`` off some modes, v0 among them, from a guess.
+
+    With the operators in double and in single precision. Where a round of single precision brings
+    hardly anything, return what is there.
+    """
+    L, single = operators
+    system = ShiftedSystem(single.graph, L, -gamma, off)
+    sizes = np.sqrt(np.einsum("ij,ij->j", b, b))
+    sizes[sizes == 0] = 1.0
+    work = b.shape[1] * (cycle.work + single.graph.entries + 16.0 * len(b))
+    most = int(np.clip(_SINGLE_WORK / work, 10, _SINGLE_STEPS))
+    x, steps, few = system.project(start), 0, off.astype(np.float32)
+    best = Solution(np.zeros_like(b), np.inf, 0)
+    while True:
+        r = b - system(x)
+        norms = np.sqrt(np.einsum("ij,ij->j", r, r))
+        residual = float((norms / sizes).max(initial=0.0))
+        little = not residual <= _SINGLE_GAIN * best.residual
+        if residual < best.residual:
+            best = Solution(x, residual, steps)
+        if residual <= tol or little or steps >= most:
+            return best
+        unit = np.where(norms > 0, norms, 1.0)
+        goal = np.where(norms > 0, 0.7 * tol * sizes / unit, 1.0)
+        change, taken = _descended(
+            single, cycle, (r / unit).astype(np.float32), gamma, goal, few, most
+        )
+        x, steps = np.asarray(x + system.project(change * unit)), steps + taken
+
+
+def _descended(
+    L: Laplacian, cycle: Hierarchy, r: Single, gamma: float, goal: Array, off: Single, most: int
+) -> tuple[Single, int]:
+    """Return what conjugate gradients in single precision make of residuals, and the steps."""
+    loops, rows = threads.loops("linalg._descent"), L._even
+    x, p, image = np.zeros_like(r), np.zeros_like(r), np.zeros_like(r)
+    factors, none = np.array([1.0, -gamma, 0.0]), np.empty((3, 0))
+    nothing, no_vectors = np.empty((0, 0, 0), r.dtype), np.empty((len(r), 0), r.dtype)
+    rz, beta = np.zeros(r.shape[1]), np.zeros(r.shape[1])
+    for step in range(most):
+        z, old = cycle.single(r), rz
+        known = _summed(loops.inner, rows, off, r, z, shape=(off.shape[1] + 1, r.shape[1]))
+        rz = known[-1]
+        beta = np.divide(rz, old, out=np.zeros_like(rz), where=old > 0)
+        threads.run(loops.turn, rows, off, *_as(r, known[:-1], beta), z, p)
+        L.chebyshev(p, image, factors, none, nothing)
+        curvature = _summed(loops.inner, rows, no_vectors, p, image, shape=(1, r.shape[1]))[0]
+        if (curvature < 0).any():
+            return x, step
+        alpha = np.divide(rz, curvature, out=np.zeros_like(rz), where=curvature > 0)
+        squares = _summed(loops.descend, rows, *_as(r, alpha), p, image, x, r, shape=r.shape[1:])
+        if (np.sqrt(squares) <= goal).all():
+            break
+    return x, step + 1
+
+
+def _as(r: Single, *arrays: Array) -> list[Single]:
+    return [array.astype(r.dtype) for array in arrays]
+
+
+def _summed(
+    loop: Callable[..., None], rows: NDArray[np.int64], *args: Any, shape: tuple[int, ...]
+) -> Array:
+    found: Array = threads.collect(loop, rows, *args, found=np.zeros(shape)).sum(axis=0)
+    return found
+
+
 def _preconditioner(graph: Graph, shift: float) -> Apply:
     """Return ``(L_N + shift I)^-1`` for a positive shift, nearly ``L_N^+`` else.
 
@@ -176,13 +280,16 @@ def factorised(M: Weights) -> Apply:
     if not sp.issparse(M):
         factor = sla.cho_factor(M, lower=True)
         return lambda b: np.asarray(sla.cho_solve(factor, b))
-    lu = splu(
-        sp.csc_array(M),
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
-    )
+    lu = sparse_factors(M)
     return lambda b: np.asarray(lu.solve(b))
+
+
+def rounding_floor(lengths: Array) -> float:
+    """Return the residual that double precision can reach, by ``|x| / |b|`` of the columns.
+
+    Rounding of x alone moves ``L_N x`` by ``2 eps |x|``.
+    """
+    return min(100 * np.finfo(float).eps * float(lengths.max(initial=0.0)), 1e-6)
 
 
 def relative_residual(r: Array, b: Array) -> float:
@@ -197,15 +304,6 @@ def rounding_of_modes(graph: Graph, V: Array, weights: Array, Y: Array, f: Array
     ``v_l' y`` has an error of about ``eps |y|``, and the answer has it times the mode's weight:
     much, where a mode of huge weight is next to nothing at all labelled nodes. Columns are classes
     that are compared, so the largest value of all of them is the measure.
-
-    Parameters
-    ----------
-    V : ndarray, shape (N, Q)
-        The modes.
-    weights : ndarray, shape (Q,)
-        What ``v_l (v_l' y)`` counts in the answer.
-    Y, f : ndarray, shape (N,) or (N, columns)
-        Right-hand sides and the answers to them.
     """
     most = graph.largest(V * weights)
     if most == 0:

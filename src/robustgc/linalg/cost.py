@@ -121,8 +121,7 @@ def refuse_if_too_large(graph: Graph, columns: int, dtype: str) -> None:
     """Raise MemoryError if solving the graph needs more memory than there is."""
     n, entries, _ = _sizes(graph)
     need = _estimated(n, entries, 0, columns, dtype)  # the weights are there already
-    if graph.spread is not None:
-        need = replace(need, available=graph.available())
+    need = replace(need, available=graph.available())
     if not need.fits:
         hint = (
             "Free memory" if dtype != "float64" else "Use dtype='float32' to halve it, free memory"
@@ -138,7 +137,7 @@ def _sizes(graph: Any) -> tuple[int, int, float]:
     """Return nodes, entries and bytes of the weights."""
     if isinstance(graph, str | Path):
         graph = CSR.open(graph)
-    if isinstance(graph, Graph) and graph.spread is not None:  # what any one process has
+    if isinstance(graph, Graph) and graph.distributed:  # what any one process has
         share = graph.most_rows / graph.n
         return graph.most_rows, int(share * graph.entries), share * graph.entries * 12
     if isinstance(graph, Graph):

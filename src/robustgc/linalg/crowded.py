@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph.graph import Graph
+from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
-from robustgc.linalg.multigrid import operator, orthonormal, rayleigh_ritz
+from robustgc.linalg.eigenpairs import Eigenpairs, count_leading, count_reliable
+from robustgc.linalg.multigrid import orthonormal, rayleigh_ritz
 from robustgc.linalg.solution import NotConvergedError, Watch
 
 COLUMNS = 8  # vectors that are filtered: the first ones of these converge
@@ -23,21 +25,12 @@ _WORK = 8e9  # entries and values that all rounds may touch: some seconds
 
 
 def filtered_modes(
-    graph: Graph, start: Array, cut: float, residual: float, dtype: str, watch: Watch
-) -> tuple[Array, Array, Array, int]:
-    """Return Ritz pairs of a Chebyshev-filtered subspace, their relative residuals, the products.
+    graph: Graph, start: Array, cut: float, residual: float, count: int, dtype: str, watch: Watch
+) -> Eigenpairs:
+    """Return up to `count` of the first modes by filtering a subspace.
 
-    Parameters
-    ----------
-    start : ndarray, shape (N, COLUMNS)
-        Ritz vectors, with values up to about `cut`.
-    residual : float
-        Of the first pair, relative to its eigenvalue.
-
-    Raises
-    ------
-    NotConvergedError
-        It was not reached.
+    It starts from Ritz vectors, (N, COLUMNS), with values up to about `cut`. NotConvergedError: the
+    first pair has not reached the residual, relative to its eigenvalue.
     """
     most = int(_WORK / (start.shape[1] * (graph.entries + 8.0 * graph.n)))
     values, X, rest = _ritz_pairs(graph, start)
@@ -50,11 +43,17 @@ def filtered_modes(
         done, cut = done + steps, float(values[-1])
         watch(done, float(rest[0]), most)
         if rest[0] <= residual:
-            return values, X, rest, done
+            break
         if done >= most:
             raise NotConvergedError(
                 f"the lowest of {X.shape[1]} close eigenpairs still has the residual {rest[0]:.1e}"
             )
+    found = min(count_leading(rest <= residual), count)
+    known = count_reliable(values[:found])
+    beyond = float(values[known - 1])
+    if known < len(rest):
+        beyond = max(beyond, float(0.98 * (1 - rest[known]) * values[known]))
+    return Eigenpairs(values[:known], X[:, :known], float(rest[0]), beyond, done)
 
 
 def _filtered(

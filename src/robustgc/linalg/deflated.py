@@ -1,6 +1,6 @@
 """Solve ``(L_N - gamma I) x = b`` with the first modes deflated, for many gammas at once.
 
-What the first modes know is answered in closed form elsewhere (`robustgc.linalg.lifted`). Off them
+What the first modes know is answered in closed form elsewhere (`robustgc.linalg.filters`). Off them
 the spectrum begins higher, and one Chebyshev recurrence, ``T_k(L_N) b``, answers every gamma: only
 the coefficients differ. Where it would take too long, multigrid solves for one gamma after the
 other.
@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from robustgc.graph import threads
 from robustgc.graph.graph import Graph
-from robustgc.graph.weights import Array, Operator
+from robustgc.graph.laplacian import operator
+from robustgc.graph.weights import Array
 from robustgc.linalg import factors, multigrid
 from robustgc.linalg.cg import solve_shifted
-from robustgc.linalg.numbering import numbered
+from robustgc.linalg.ordering import numbered
 from robustgc.linalg.solution import NotConvergedError, Solution, Watch, ignore_progress
 
 MAX_DEGREE = 500  # steps of the recurrence; where more are needed multigrid is the better bet
@@ -34,17 +35,7 @@ _FITTED = 5e-3  # error of sums that are made of some gammas
 class DeflatedOperator:
     """``L_N`` with v0 and some eigenvectors deflated: its restriction to their complement.
 
-    Parameters
-    ----------
-    graph : Graph
-    vectors : ndarray, shape (N, Q)
-        Orthonormal eigenvectors off v0.
-    spectrum_floor : float
-        A lower bound on the eigenvalues off them.
-    dtype : {"float64", "float32"}
-        Working precision of the recurrence.
-    watch : callable
-        Told of the steps.
+    Its eigenvalues are at least `spectrum_floor`; its recurrence works in the precision `dtype`.
     """
 
     def __init__(
@@ -59,7 +50,7 @@ class DeflatedOperator:
         graph, vectors = self._numbering.graph, self._numbering.to(vectors)
         self.graph, self.spectrum_floor, self.dtype = graph, spectrum_floor, np.dtype(dtype)
         self._watch = watch
-        self._L = multigrid.operator(graph, dtype)
+        self._L = operator(graph, dtype)
         self._off = np.column_stack([graph.v0, vectors]).astype(self.dtype)
         low, top = 0.999 * spectrum_floor, graph.top
         self._centre, self._half = (top + low) / 2, (top - low) / 2
@@ -103,18 +94,15 @@ class DeflatedOperator:
     ) -> tuple[Array, float, int]:
         """Return linear combinations of the solutions for all gammas, their residual, the steps.
 
-        Parameters
-        ----------
-        coefficients : ndarray, shape (sums, gammas)
+        The coefficients have a row for every combination.
         """
         used = coefficients.any(axis=0)
         gammas, coefficients = gammas[used], coefficients[:, used]
         degree = self.degree(gammas, tol)
-        stored = self.graph.spread is None and not isinstance(self.graph._whole, Operator)
         cheap = degree > _FEW and factors.has_cheap_factors(self.graph)
         # From 0 on nothing is off the modes: multigrid would need them.
         if (self.spectrum_floor > 0 and (cheap or degree > MAX_DEGREE)) and (
-            multigrid.has_sparse_matrix(self.graph) or (stored and degree > _MOST)
+            self.graph.is_sparse or (self.graph.is_here and degree > _MOST)
         ):
             found, residual, steps = self._by_multigrid(
                 self._numbering.to(B), gammas, tol, coefficients
@@ -237,13 +225,13 @@ class DeflatedOperator:
             except NotConvergedError:
                 pass  # conjugate gradients have more patience
         patient = tol <= _EXACT or self.graph.n <= _SMALLER
-        if multigrid.has_sparse_matrix(self.graph):
+        if self.graph.is_sparse:
             try:
                 return multigrid.solve_by_multigrid(
                     self.graph, b, gamma, start, tol, off, patient=patient
                 )
             except NotConvergedError as failure:
-                if self.graph.spread is not None or not patient:
+                if not self.graph.is_here or not patient:
                     raise NotConvergedError(
                         f"The system off the first modes was not solved: {failure}. Lower eta, or "
                         "remove very weak edges."

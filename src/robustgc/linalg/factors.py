@@ -9,11 +9,10 @@ import scipy.sparse as sp
 
 from robustgc.graph import threads
 from robustgc.graph.graph import Graph, per_graph
+from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
-from robustgc.linalg.cg import relative_residual
-from robustgc.linalg.multigrid import has_sparse_matrix, operator
-from robustgc.linalg.numbering import mean_bandwidth
-from robustgc.linalg.ordering import factorised, is_near_tree
+from robustgc.linalg.cg import ShiftedSystem, relative_residual
+from robustgc.linalg.ordering import factorised, is_near_tree, mean_bandwidth
 from robustgc.linalg.solution import Apply, NotConvergedError, Solution
 
 _WORK = 6e10  # multiplications in a band; an ordering by degrees takes a small part of them
@@ -28,7 +27,7 @@ def has_cheap_factors(graph: Graph) -> bool:
     """Whether sparse factors are cheap, estimated from the bandwidth after Cuthill-McKee."""
     if is_near_tree(graph):
         return True
-    if not has_sparse_matrix(graph) or graph.spread is not None:
+    if not (graph.is_sparse and graph.is_here):
         return False
     if np.diff(graph.W.indptr).max() > _HUB:
         return False
@@ -42,7 +41,7 @@ def has_few_cycles(graph: Graph) -> bool:
 
     A hierarchy begins by taking these out, while products are many as chains are long.
     """
-    if not has_sparse_matrix(graph) or graph.spread is not None:
+    if not (graph.is_sparse and graph.is_here):
         return False
     return graph.entries / 2 - graph.n < _CYCLES * graph.n
 
@@ -61,23 +60,16 @@ def solve_by_factors(graph: Graph, b: Array, gamma: float, tol: float, off: Arra
     """Solve ``(L_N - gamma I) x = b`` off some modes, v0 among them, by factors of the system.
 
     What rounding leaves, and modes known to some digits only, is solved for again.
-
-    Raises
-    ------
-    NotConvergedError
-        The tolerance was not reached, or a mode below gamma is not among those left out.
+    NotConvergedError: too much is left, or a mode below gamma is not among those left out.
     """
-    L = operator(graph)
+    apply = ShiftedSystem(graph, operator(graph), -gamma, off)
     inverse = factorised(graph, graph.laplacian() - gamma * sp.eye_array(graph.n, format="csr"))
-
-    def project(x: Array) -> Array:
-        return np.asarray(x - off @ (off.T @ x))
 
     x, r, residual, steps = np.zeros_like(b), b, np.inf, 0
     with threads.single_blas:
         while residual > tol and steps < _SOLVES:
-            x = x + project(inverse(r))
-            r = b - project(L(x) - gamma * x)
+            x = x + apply.project(inverse(r))
+            r = b - apply(x)
             residual, steps = relative_residual(r, b), steps + 1
     if (np.einsum("i...,i...->...", x, b) < 0).any():
         raise NotConvergedError("negative curvature: a mode below gamma was missed")

@@ -13,16 +13,11 @@ from numpy.typing import NDArray
 from robustgc.graph import threads
 from robustgc.graph.laplacian import Laplacian
 from robustgc.graph.weights import Array
+from robustgc.linalg.eigenpairs import Resolution, resolution
 from robustgc.linalg.lanczos import LanczosRecurrences, TridiagonalProblem
 from robustgc.linalg.solution import Gammas, NotConvergedError, PathSolution, Solution, Watch
 
 SLOW = "converges slowly"
-
-# By bytes of a number: the residual of the random column, beside lambda_1, that counts as having
-# seen v1; the relative difference of values that count as the same lambda_1.
-_GUARD = {8: 1e-5, 4: 1e-4}
-_SAME = {8: 1e-6, 4: 1e-4}
-LEAST = {8: 1e-6, 4: 1e-3}  # a lambda_1 below is not resolved by products with L_N
 
 
 @dataclass(frozen=True)
@@ -66,23 +61,14 @@ def run(
 
     Parameters
     ----------
-    L : Laplacian
     Y : ndarray, shape (N, columns)
         May have no column: then only lambda_1 is asked for.
-    requested : callable
-        From lambda_1 to the gammas.
     tol : float
         For the residuals of all systems, and of lambda_1 relative to itself.
-    limit : int
-        Most steps.
     patience : float
-        How many steps the rate of convergence may promise after the probe.
-    probe : int
-        Steps before that is judged.
+        How many steps the rate of convergence may promise after `probe` steps.
     basis_bytes : float
         Bytes that the basis may take. Beyond, it is not kept but computed a second time.
-    watch : callable
-        Told of every check: steps, worst residual, steps expected in all.
 
     Raises
     ------
@@ -107,7 +93,7 @@ def run(
         watch(step, state.worst, expected)
         converged = state.pair if state.pair.guarded and state.pair.residual <= tol else None
         if converged:
-            if converged.lambda_1 < LEAST[L.dtype.itemsize]:
+            if converged.lambda_1 < resolution(L.dtype).least:
                 raise NotConvergedError(
                     f"lambda_1 = {converged.lambda_1:.1e} is too small for Lanczos here"
                 )
@@ -126,8 +112,8 @@ def _assess(
 ) -> _State:
     """Measure the residuals so far; a converged Ritz pair stays unless a lower one appears."""
     columns = [lanczos.tridiagonal(c) for c in range(lanczos.Y.shape[1] + 1)]
-    pair = _pair(columns, tol, lanczos.L.dtype.itemsize)
-    if converged and pair.lambda_1 > converged.lambda_1 * (1 - _SAME[lanczos.L.dtype.itemsize]):
+    pair = _pair(columns, tol, resolution(lanczos.L.dtype))
+    if converged and pair.lambda_1 > converged.lambda_1 * (1 - resolution(lanczos.L.dtype).same):
         pair = converged
     gammas = np.array([float(g) for g in requested(pair.lambda_1, converged=False)])
     residuals = np.zeros(len(gammas))
@@ -140,16 +126,16 @@ def _assess(
     return _State(columns, pair, gammas, residuals)
 
 
-def _pair(columns: list[TridiagonalProblem | None], tol: float, itemsize: int) -> _RitzPair:
+def _pair(columns: list[TridiagonalProblem | None], tol: float, digits: Resolution) -> _RitzPair:
     """Return the smallest Ritz pair over all columns, from the column that has it best."""
     seen = {c: tridiagonal for c, tridiagonal in enumerate(columns) if tridiagonal is not None}
     if not seen or not all(np.isfinite(tridiagonal.theta).all() for tridiagonal in seen.values()):
         raise NotConvergedError("the products are not finite in this precision")
     low = min(float(tridiagonal.theta[0]) for tridiagonal in seen.values())
     limit = max(low, float(np.finfo(float).tiny))
-    near = {c: s for c, s in seen.items() if s.theta[0] <= limit * (1 + _SAME[itemsize])}
+    near = {c: s for c, s in seen.items() if s.theta[0] <= limit * (1 + digits.same)}
     guard = len(columns) - 1
-    guarded = guard in near and near[guard].residual <= max(tol, _GUARD[itemsize]) * limit
+    guarded = guard in near and near[guard].residual <= max(tol, digits.converged) * limit
     column = min(near, key=lambda c: near[c].residual)
     return _RitzPair(limit, near[column].residual / limit, guarded, column, near[column])
 

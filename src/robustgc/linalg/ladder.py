@@ -18,6 +18,7 @@ from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Operator
 from robustgc.linalg import dense, direct, krylov, multigrid
 from robustgc.linalg.solution import (
+    FAILURES,
     Gammas,
     NotConvergedError,
     PathSolution,
@@ -73,10 +74,7 @@ class Attempt:
     ----------
     solver : str
         Its name and, where it is not double, the precision.
-    reason : str
-        Why it was tried.
-    result : str
-        What came of it.
+    reason, result : str
     seconds : float
     """
 
@@ -108,17 +106,7 @@ def solve_robust(
 ) -> tuple[PathSolution, tuple[Attempt, ...]]:
     """Answer RobustGC for all gammas, with lambda_1; climb the ladder until a result is right.
 
-    Parameters
-    ----------
-    graph : Graph
-    Y : ndarray, shape (N, columns)
-    requested : Gammas
-    options : SolverOptions
-
-    Returns
-    -------
-    outcome, history
-        The last attempt of the history is the one that answered.
+    The last attempt of the history is the one that answered.
 
     Raises
     ------
@@ -132,7 +120,7 @@ def solve_robust(
         start = time.perf_counter()
         try:
             outcome = solve()
-        except _FAILURES as failure:
+        except FAILURES as failure:
             text = str(failure) or "out of memory"
             history.append(Attempt(name, reason, text, time.perf_counter() - start))
             continue
@@ -144,21 +132,18 @@ def solve_robust(
     raise NotConvergedError(
         f"The graph of {graph.n} nodes was not solved to the tolerance "
         f"{dtype_and_tolerance(graph, options)[1]:g}. "
-        f"Tried {tried}. {cure(graph)}"
+        f"Tried {tried}. {cure(graph, 'lower eta, try another solver,')}"
     )
 
 
-def cure(graph: Graph) -> str:
-    """Return what to do where no solver reaches the tolerance."""
+def cure(graph: Graph, otherwise: str) -> str:
+    """Return what to do where no solver reaches the tolerance, and what else if not that."""
     if isinstance(graph._whole, Operator):
         return (
             "The kernel is too wide to store and too narrow for products: use affinity='knn', "
             "landmarks= or another sigma."
         )
-    return "Raise tol, lower eta, try another solver, or remove very weak edges."
-
-
-_FAILURES = (NotConvergedError, MemoryError, RuntimeError, np.linalg.LinAlgError)
+    return f"Raise tol, {otherwise} or remove very weak edges."
 
 
 def dtype_and_tolerance(graph: Graph, options: SolverOptions) -> tuple[str, float]:
@@ -176,7 +161,7 @@ def _rungs(
 ) -> Iterator[tuple[str, str, Callable[[], PathSolution]]]:
     """Name the solvers to try in order, each with its reason."""
     asked, (dtype, tol) = options.solver, dtype_and_tolerance(graph, options)
-    auto, sparse = asked == "auto", multigrid.has_sparse_matrix(graph)
+    auto, sparse = asked == "auto", graph.is_sparse
 
     def why(reason: str) -> str:
         return reason if auto else f"solver={asked!r}"
@@ -184,7 +169,7 @@ def _rungs(
     def lanczos(dtype: str, patient: bool) -> Callable[[], PathSolution]:
         return lambda: _krylov(graph, Y, requested, dtype, tol, patient, options.watching("krylov"))
 
-    if asked in ("dense", "direct") and graph.spread is not None:
+    if asked in ("dense", "direct") and graph.distributed:
         raise ValueError(
             f"solver={asked!r} needs all {graph.n} nodes in one process; with engine='mpi' use "
             "'auto', 'krylov' or 'multigrid'."
@@ -210,8 +195,7 @@ def _rungs(
             why("Lanczos would take too long"),
             lambda: multigrid.run(graph, Y, requested, tol, options.watching("multigrid")),
         )
-    whole = graph.spread is None and not isinstance(graph._whole, Operator)
-    if asked == "direct" or (auto and whole):
+    if asked == "direct" or (auto and graph.is_here):
         reason = why("what is left for hard spectra")
         yield "direct", reason, lambda: direct.run(graph, Y, requested, tol)
     if auto:
@@ -221,7 +205,7 @@ def _rungs(
 def probe_steps(graph: Graph) -> int:
     """Return after how many steps Lanczos is judged: soon where multigrid would be cheap."""
     # On grids, roads and neighbour graphs.
-    few = multigrid.has_sparse_matrix(graph) and graph.entries <= 12 * graph.n
+    few = graph.is_sparse and graph.entries <= 12 * graph.n
     return 30 if few else 60
 
 

@@ -14,8 +14,7 @@ from scipy.linalg import eigh_tridiagonal
 from robustgc.graph import threads
 from robustgc.graph.laplacian import Laplacian
 from robustgc.graph.weights import Array
-
-_SEED = 20180521
+from robustgc.linalg.eigenpairs import SEED
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class LanczosRecurrences:
         X[nodes, :-1] = self.Y
         if guard:
             loop = threads.loops().random_values
-            threads.run(loop, threads.shares(len(X)), _SEED, self.L.first, self.L.v0, X)
+            threads.run(loop, threads.shares(len(X)), SEED, self.L.first, self.L.v0, X)
 
     def squares(self, X: NDArray[Any]) -> Array:
         """Return ``|x|^2`` and ``v0' x`` by column."""

@@ -5,6 +5,7 @@ with it finds the first eigenpairs, and conjugate gradients with it solve
 ``(L_N - gamma I) f = gamma P0 y`` in a few dozen steps, whatever lambda_1 is.
 """
 
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,18 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from robustgc.graph import threads
-from robustgc.graph.csr import CSR
 from robustgc.graph.graph import Graph, per_graph
-from robustgc.graph.laplacian import Laplacian, fits_single, laplacian_of
+from robustgc.graph.laplacian import Laplacian, fits_single, operator
 from robustgc.graph.weights import Array
-from robustgc.linalg import refined
 from robustgc.linalg.amg import COARSE, Hierarchy
-from robustgc.linalg.cg import conjugate_gradients, relative_residual
+from robustgc.linalg.cg import (
+    ShiftedSystem,
+    conjugate_gradients,
+    relative_residual,
+    rounding_floor,
+    solve_in_single_precision,
+)
+from robustgc.linalg.eigenpairs import ROUNDING_LEVEL, SEED, Eigenpairs, count_leading
 from robustgc.linalg.ordering import factorised, is_near_tree
 from robustgc.linalg.solution import (
     Gammas,
@@ -31,7 +37,6 @@ from robustgc.linalg.solution import (
     ignore_progress,
 )
 
-_SEED = 20180521
 _STEPS = 100
 _ENOUGH = 10  # steps, where not all modes are needed
 _AHEAD = 100.0  # times the residual asked for that a mode may have halfway, to get there
@@ -40,34 +45,30 @@ USEFUL = 0.1  # residual of an answer by which nodes may be told apart
 _ROUGH = 16.0  # times the residual asked for that a mode may have where patience is over
 _PATIENT = 30_000  # nodes up to which steps take little time
 _PATIENCE = 5e6  # steps times nodes: some seconds
-_LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
-
-
-def has_sparse_matrix(graph: Graph) -> bool:
-    """Whether the weights are stored as a sparse matrix, which multigrid needs."""
-    return sp.issparse(graph._whole) or isinstance(graph._whole, CSR)
 
 
 def run(graph: Graph, Y: Array, requested: Gammas, tol: float, watch: Watch) -> PathSolution:
     """Answer RobustGC for all gammas, each started from the one before."""
-    values, vectors, residual, steps = first_pairs(graph, max(np.sqrt(tol), 1e-6), watch=watch)
-    limit = float(values[0])
+    modes = first_pairs(graph, max(np.sqrt(tol), 1e-6), watch=watch)
+    limit = float(modes.values[0])
     gammas = requested(limit)
     b = graph.P0(Y)
     solutions, x = [], np.zeros_like(b)
     for k, gamma in enumerate(gammas):
         if k == 0:  # what the eigenvectors know of the answer
-            weights = 1.0 / (values - gamma)
-            known = graph.inner(vectors, b)
-            x = vectors @ (known.T * np.where(weights > 0, weights, 0.0)).T
+            weights = 1.0 / (modes.values - gamma)
+            known = graph.inner(modes.vectors, b)
+            x = modes.vectors @ (known.T * np.where(weights > 0, weights, 0.0)).T
         solution = solve_by_multigrid(graph, b, gamma, x, tol, graph.v0[:, None])
         x = solution.f
         solutions.append(Solution(gamma * x, solution.residual, solution.n_iter))
         watch(k + 1, solution.residual, len(gammas))
     taken = ", ".join(str(solution.n_iter) for solution in solutions)
-    return PathSolution(limit, residual, gammas, solutions, f"LOBPCG {steps} steps, solves {taken}")
+    note = f"LOBPCG {modes.steps} steps, solves {taken}"
+    return PathSolution(limit, modes.residual, gammas, solutions, note)
 
 
+@singledispatch
 def solve_by_multigrid(
     graph: Graph,
     b: Array,
@@ -83,16 +84,11 @@ def solve_by_multigrid(
     Without patience what single precision makes of it is returned, with its residual, where that
     is of any use.
     """
-    if graph.spread is not None:
-        answer: Solution = graph.spread.solve_shifted(b, gamma, start, tol, off)
-        return answer
     with threads.single_blas:
         cycle = hierarchy(graph)
         if tol >= _SINGLE and isinstance(cycle, Hierarchy) and fits_single(graph):
             operators = operator(graph), operator(graph, "float32")
-            solution = refined.solve_in_single_precision(
-                operators, cycle, b, gamma, start, tol, off
-            )
+            solution = solve_in_single_precision(operators, cycle, b, gamma, start, tol, off)
             if solution.residual <= (tol if patient else USEFUL):
                 return solution
             if not patient:
@@ -102,36 +98,25 @@ def solve_by_multigrid(
 
 
 def _solved(graph: Graph, b: Array, gamma: float, start: Array, tol: float, off: Array) -> Solution:
-    L, cycle = operator(graph), hierarchy(graph)
-
-    def project(x: Array) -> Array:
-        return np.asarray(x - off @ (off.T @ x))
-
-    def apply(x: Array) -> Array:
-        return project(L(x) - gamma * x)
-
+    cycle, apply = hierarchy(graph), ShiftedSystem(graph, operator(graph), -gamma, off)
     sizes = np.sqrt(np.einsum("i...,i...->...", b, b))
     try:
         x, n_iter = conjugate_gradients(
-            apply, b, cycle, project, goal=tol * sizes, limit=300, start=project(start)
+            apply,
+            b,
+            cycle,
+            apply.project,
+            goal=tol * sizes,
+            limit=300,
+            start=apply.project(start),
         )
     except NotConvexError as failure:
         raise NotConvergedError("negative curvature: lambda_1 came out too large") from failure
     residual = relative_residual(apply(x) - b, b)
-    # What double precision can reach: rounding of x alone moves apply(x) by eps * 2 * |x|.
     lengths = np.sqrt(np.einsum("i...,i...->...", x, x)) / np.where(sizes > 0, sizes, 1.0)
-    floor = min(100 * np.finfo(float).eps * float(lengths.max(initial=0.0)), 1e-6)
-    if residual > max(2 * tol, floor):
+    if residual > max(2 * tol, rounding_floor(lengths)):
         raise NotConvergedError(f"residual {residual:.1e} after {n_iter} iterations")
     return Solution(x, residual, n_iter)
-
-
-@per_graph
-def operator(graph: Graph, dtype: str = "float64") -> Laplacian:
-    """Return ``L_N`` on all cores, of a piece by itself: the hierarchy has only its nodes."""
-    if graph.spread is not None:
-        return laplacian_of(graph, dtype)
-    return Laplacian(graph if graph._nodes is None else Graph._trusted(graph.W), dtype)
 
 
 @per_graph
@@ -164,35 +149,38 @@ def first_pairs(
     count: int = 1,
     watch: Watch = ignore_progress,
     needed: int | None = None,
-) -> tuple[Array, Array, float, int]:
-    """Return the first non-trivial eigenpairs of ``L_N``, their residual, and steps taken.
+) -> Eigenpairs:
+    """Return the first non-trivial eigenpairs of ``L_N``.
 
     They are kept on the graph. With `needed`: once those up to there have converged, or after some
     steps as many as have, if any.
     """
     key = f"first_pairs{pair_tol, count, needed}"
     if key not in graph._memo:
-        if graph.spread is None:
-            with threads.single_blas:
-                graph._memo[key] = _lobpcg(graph, pair_tol, count, needed or count, watch)
-        else:
-            graph._memo[key] = graph.spread.first_pairs(graph, pair_tol, count, watch)
-    found: tuple[Array, Array, float, int] = graph._memo[key]
+        graph._memo[key] = preconditioned_pairs(graph, pair_tol, count, needed or count, watch)
+    found: Eigenpairs = graph._memo[key]
     return found
 
 
-def _lobpcg(
+@singledispatch
+def preconditioned_pairs(
     graph: Graph, pair_tol: float, count: int, needed: int, watch: Watch
-) -> tuple[Array, Array, float, int]:
-    """Find what `first_pairs` returns.
+) -> Eigenpairs:
+    """Find what `first_pairs` returns; on ranks `robustgc.mpi.graph` does."""
+    with threads.single_blas:
+        return _lobpcg(graph, pair_tol, count, needed, watch)
 
-    LOBPCG: the best combination of the vectors, their preconditioned residuals and the last
+
+def _lobpcg(graph: Graph, pair_tol: float, count: int, needed: int, watch: Watch) -> Eigenpairs:
+    """Find the pairs by LOBPCG.
+
+    The best combination of the vectors, their preconditioned residuals and the last
     changes, until the residuals relative to the first values are below `pair_tol`; the error of
     a value is about the square. All start from the coarsest level but one, which is random, so
     that no symmetry hides v1.
     """
     L, cycle = operator(graph), hierarchy(graph)
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(SEED)
     X = np.column_stack([_from_coarse(cycle, count), rng.standard_normal((graph.n, 1))])
     X, image, values = rayleigh_ritz(L, orthonormal(graph, X))
     change = np.empty((graph.n, 0))
@@ -203,32 +191,27 @@ def _lobpcg(
         sizes = np.linalg.norm(R[:, :count], axis=0) / np.maximum(values[:count], 1e-300)
         best = float(sizes[:needed].max())
         watch(step, best, np.inf)
-        if values[0] < 2 * _LEAST and best > pair_tol:
+        if values[0] < ROUNDING_LEVEL and best > pair_tol:
             raise NotConvergedError(f"lambda_1 = {values[0]:.1e} is at the level of rounding")
         if best <= pair_tol:
-            known = len(values) if needed == count else _count_leading(sizes <= pair_tol)
-            return values[:known], X[:, :known], best, step
-        if needed < count and step >= _ENOUGH and (known := _count_leading(sizes <= pair_tol)):
-            return values[:known], X[:, :known], float(sizes[:known].max()), step
+            known = len(values) if needed == count else count_leading(sizes <= pair_tol)
+            return Eigenpairs(values, X, best, steps=step).first(known)
+        if needed < count and step >= _ENOUGH and (known := count_leading(sizes <= pair_tol)):
+            return Eigenpairs(values, X, float(sizes[:known].max()), steps=step).first(known)
         if not strict and step >= _ENOUGH and sizes[0] > 1:
             break  # no cycle of multigrid is of help here
         if not strict and step >= limit and (sizes[0] <= _ROUGH * pair_tol or step >= 1.5 * limit):
             if not sizes[0] <= USEFUL:
                 break
-            return values[:1], X[:, :1], float(sizes[0]), step
+            return Eigenpairs(values, X, float(sizes[0]), steps=step).first(1)
         if needed < count and step == _ENOUGH // 2:  # those that crowd only cost time
-            ahead = _count_leading(sizes <= _AHEAD * pair_tol)
+            ahead = count_leading(sizes <= _AHEAD * pair_tol)
             if 2 * ahead < enough and enough > 1 and graph.n > _PATIENT:
                 break  # fewer than classes need: filters that need none say as much, and sooner
             count = min(count, max(2, ahead + 1))
             needed, k = min(needed, count - 1), count + 1
-            X, image, values, R, change = (
-                X[:, :k],
-                image[:, :k],
-                values[:k],
-                R[:, :k],
-                change[:, :k],
-            )
+            X, image, R, change = (block[:, :k] for block in (X, image, R, change))
+            values = values[:k]
         Z = orthonormal(graph, np.column_stack([cycle(R), change]), off=X)
         image_z = L(Z)
         k = X.shape[1]
@@ -239,11 +222,6 @@ def _lobpcg(
         if step % 8 == 7:  # rounding adds up in what is only combined
             X, image, values = rayleigh_ritz(L, orthonormal(graph, X))
     raise NotConvergedError(f"LOBPCG: residual {best:.1e} after {step + 1} steps")
-
-
-def _count_leading(converged: NDArray[np.bool_]) -> int:
-    """Return how many of the first ones have converged."""
-    return len(converged) if converged.all() else int(np.argmin(converged))
 
 
 def rayleigh_ritz(L: Laplacian, X: Array) -> tuple[Array, Array, Array]:
@@ -281,6 +259,6 @@ def _from_coarse(levels: Hierarchy | NearTreeFactors, count: int) -> Array:
         or len(levels.sizes) == 1
         or not count < size <= 2 * COARSE
     ):
-        return np.random.default_rng(_SEED + 7).standard_normal((levels.sizes[0], count))
+        return np.random.default_rng(SEED + 7).standard_normal((levels.sizes[0], count))
     _, coarse = sla.eigh(levels.coarsest, levels.mass(), subset_by_index=[0, count])
     return np.asarray(levels.prolong(coarse[:, 1:]))

@@ -27,6 +27,11 @@ class NotConvergedError(RuntimeError):
     """No method reached the tolerance; the text says what was tried and how far each got."""
 
 
+# What a solver may raise before the next one is tried. Errors of scipy, SuperLU and PETSc that are
+# plain RuntimeErrors become NotConvergedError where these are called: any other is a defect.
+FAILURES = (NotConvergedError, MemoryError, np.linalg.LinAlgError)
+
+
 @dataclass(frozen=True)
 class Solution:
     """Decision values with the evidence that they solve their equation.
@@ -101,14 +106,7 @@ class Gammas:
 
 
 def grid_values(values: Iterable[Any], name: str) -> list[Any]:
-    """Return the values of a grid; refuse text, one number, and a grid without any.
-
-    Parameters
-    ----------
-    values : iterable
-    name : str
-        What the grid is called, for the message.
-    """
+    """Return the values of a grid; refuse text, one number, and a grid without any."""
     text = isinstance(values, str | bytes | bytearray | Mapping)
     grid = not text and isinstance(values, Iterable) and getattr(values, "ndim", 1) == 1
     if not grid:

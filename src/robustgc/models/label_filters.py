@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robustgc.graph.weights import Array
-from robustgc.linalg.lifted import LiftedFilters
+from robustgc.linalg.filters import LiftedFilters
 from robustgc.models.leave_one_out import without_own_label
 
 # By time on graphs of a few thousand nodes; the number of probes by the error of the diagonal.

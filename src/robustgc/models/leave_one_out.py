@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solveh_banded
 
 from robustgc.graph.graph import SMALL, Graph
+from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
-from robustgc.linalg import multigrid
 from robustgc.linalg.spectrum import full_spectrum
 from robustgc.models.paper import robust, zhou
 
@@ -203,7 +203,7 @@ def _lanczos(graph: Graph, B: Array, nodes: NDArray[Any], gammas: Sequence[float
     The recurrences of `linalg.lanczos` leave v0 out, which has a part in ZhouGC; they keep whole
     vectors or run twice, and end by a residual, which does not see values far from all labels.
     """
-    L, limit = multigrid.operator(graph), _max_steps(gammas)
+    L, limit = operator(graph), _max_steps(gammas)
     size = np.sqrt(np.einsum("ij,ij->j", B, B))
     q, before, beta = B / np.where(size > 0, size, 1.0), np.zeros_like(B), np.zeros(B.shape[1])
     rows, alphas, betas = [], [], []

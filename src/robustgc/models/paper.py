@@ -16,8 +16,9 @@ from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
 from robustgc.linalg.cg import factorised, solve_shifted
 from robustgc.linalg.dense import solve_by_spectrum, system_residual
+from robustgc.linalg.filters import LiftedFilters, check_residual
 from robustgc.linalg.ladder import SolverOptions, lambda_1, solve_robust
-from robustgc.linalg.lifted import LiftedFilters, check_residual, find_modes
+from robustgc.linalg.modes import find_modes
 from robustgc.linalg.solution import (
     Gammas,
     NotConvergedError,

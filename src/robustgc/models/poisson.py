@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robustgc.graph.graph import SMALL, Graph
+from robustgc.graph.laplacian import operator
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array, Operator
 from robustgc.linalg import multigrid
@@ -64,7 +65,7 @@ def poisson(graph: Graph, y: ArrayLike, *, tol: float = 1e-10) -> Solution:
 
 def _by_products(graph: Graph, b: Array, tol: float) -> Solution | None:
     """Solve by conjugate gradients, plain and then with multigrid; None where both stall."""
-    L = multigrid.operator(graph)
+    L = operator(graph)
     sizes = np.sqrt(np.einsum("ij,ij->j", b, b))
 
     def apply(x: Array) -> Array:
@@ -73,7 +74,7 @@ def _by_products(graph: Graph, b: Array, tol: float) -> Solution | None:
     # Where only products are known there is nothing else; a matrix can be factorised.
     plain = PATIENT_STEPS if isinstance(graph._whole, Operator) else PROBE_STEPS
     x, steps = np.zeros_like(b), 0
-    for limit in (plain, 300) if multigrid.has_sparse_matrix(graph) else (plain,):
+    for limit in (plain, 300) if graph.is_sparse else (plain,):
         try:
             cycle = graph.P0 if limit == plain else multigrid.hierarchy(graph)
             x, n_iter = conjugate_gradients(

@@ -17,7 +17,7 @@ from robustgc.estimators.fits import GraphProblem
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.weights import warn_of_faint_links
 from robustgc.linalg.ladder import Attempt, SolverOptions
-from robustgc.linalg.lifted import MEDIUM
+from robustgc.linalg.modes import MEDIUM
 from robustgc.linalg.solution import NotConvergedError
 from robustgc.models.parameters import Parameters
 from robustgc.mpi.components import (
@@ -26,8 +26,8 @@ from robustgc.mpi.components import (
     gather_components,
     without_faint_links,
 )
+from robustgc.mpi.graph import Arrays, CheckpointCall, DistributedGraph, no_checkpoint
 from robustgc.mpi.routing import owners, send
-from robustgc.mpi.spread_graph import Arrays, CheckpointCall, DistributedGraph, no_checkpoint
 from robustgc.mpi.world import Share, collective_errors, library, slepc, sum_over_ranks
 from robustgc.transduction.answer import (
     Answers,

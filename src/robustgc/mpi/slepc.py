@@ -4,25 +4,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
+from robustgc.linalg.eigenpairs import ROUNDING_LEVEL, Eigenpairs
 from robustgc.linalg.solution import NotConvergedError, Watch
-from robustgc.mpi.matrices import MultigridPreconditioner, shell_matrix, vector
-from robustgc.mpi.world import petsc, slepc
+from robustgc.mpi.petsc import MultigridPreconditioner, petsc_failures, shell_matrix, vector
+from robustgc.mpi.world import slepc
 
 if TYPE_CHECKING:
-    from robustgc.mpi.spread_graph import DistributedGraph
+    from robustgc.mpi.graph import DistributedGraph
 
 _STEPS = 200  # of the preconditioned solvers
 _RESTARTS = 30  # of Krylov-Schur: a probe, not a siege
-_LEAST = 1e-12  # below that beside 2, lambda_1 is rounding
-
-Pairs = tuple[Array, Array, float, int]
 
 
 def preconditioned_pairs(
     graph: "DistributedGraph", pair_tol: float, count: int, watch: Watch
-) -> Pairs:
-    """Return the first pairs where Krylov spaces stall: values, vectors, residual, steps.
+) -> Eigenpairs:
+    """Return the first pairs where Krylov spaces stall.
 
     LOBPCG with multigrid, then generalised Davidson: the first fails at times.
 
@@ -37,48 +36,37 @@ def preconditioned_pairs(
             return _run(graph, kind, pair_tol, count, graph.v0[:, None], watch)
         except NotConvergedError as failure:
             tried.append(f"{kind}: {failure}")
-        except petsc().Error as failure:
-            tried.append(f"{kind}: PETSc's error {failure.ierr}")
     raise NotConvergedError("; ".join(tried))
 
 
-def pairs_to_arrays(values: Array, V: Array, residual: float, steps: int) -> dict[str, Array]:
-    """Return pairs as arrays, for a file."""
-    return {"values": values, "vectors": V, "about": np.array([residual, steps])}
-
-
-def pairs_from_arrays(arrays: dict[str, Array]) -> Pairs:
-    """Return the pairs of such arrays."""
-    residual, steps = arrays["about"].tolist()
-    return arrays["values"], arrays["vectors"], residual, int(steps)
-
-
-def krylov_schur(graph: "DistributedGraph", pair_tol: float, count: int, watch: Watch) -> Pairs:
+def krylov_schur(
+    graph: "DistributedGraph", pair_tol: float, count: int, watch: Watch
+) -> Eigenpairs:
     """Return the same by Krylov-Schur, where it does not stall.
 
     One start vector shows one direction of a repeated eigenvalue: more are looked for off what was
     found, until nothing there is below the last value kept.
     """
-    values, V, residual, steps = _run(
-        graph, "krylovschur", pair_tol, count, graph.v0[:, None], watch
-    )
+    first = _run(graph, "krylovschur", pair_tol, count, graph.v0[:, None], watch)
+    values, V, residual, steps = first.values, first.vectors, first.residual, first.steps
     while count > 1:
         off = np.column_stack([graph.v0, V])
-        more, extra, rest, taken = _run(graph, "krylovschur", pair_tol, 1, off, watch)
-        steps += taken
-        if more[0] >= values[-1] * (1 - 1e-9):
+        more = _run(graph, "krylovschur", pair_tol, 1, off, watch)
+        steps += more.steps
+        if more.values[0] >= values[-1] * (1 - 1e-9):
             break
-        order = np.argsort(np.append(values, more[0]), kind="stable")[:count]
-        values, V = np.append(values, more[0])[order], np.column_stack([V, extra])[:, order]
-        residual = max(residual, rest)
-    return values, V, residual, steps
+        values, V = np.append(values, more.values), np.column_stack([V, more.vectors])
+        order = np.argsort(values, kind="stable")[:count]
+        values, V, residual = values[order], V[:, order], max(residual, more.residual)
+    return Eigenpairs(values, V, residual, steps=steps)
 
 
+@petsc_failures()
 def _run(
     graph: "DistributedGraph", kind: str, pair_tol: float, count: int, off: Array, watch: Watch
-) -> Pairs:
+) -> Eigenpairs:
     eps = slepc().EPS().create(comm=graph.comm)
-    eps.setOperators(shell_matrix(graph, graph.operator("float64")))
+    eps.setOperators(shell_matrix(graph, operator(graph)))
     eps.setProblemType(slepc().EPS.ProblemType.HEP)
     eps.setWhichEigenpairs(slepc().EPS.Which.SMALLEST_REAL)
     eps.setDeflationSpace([vector(graph, column) for column in off.T])
@@ -119,15 +107,15 @@ def _run(
 
 def _checked(
     graph: "DistributedGraph", values: Array, V: Array, pair_tol: float, steps: int
-) -> Pairs:
+) -> Eigenpairs:
     """Measure the pairs on the matrix itself."""
     order = np.argsort(values, kind="stable")
     values, V = values[order], graph.P0(V[:, order])
     V /= graph.norms(V)
-    if values[0] < 2 * _LEAST:
+    if values[0] < ROUNDING_LEVEL:
         raise NotConvergedError(f"lambda_1 = {values[0]:.1e} is at the level of rounding")
     rest = float((graph.norms(graph.L_N(V) - V * values) / values).max())
     slant = float(np.abs(graph.inner(V, V) - np.eye(len(values))).max())
     if rest > 10 * pair_tol or slant > 1e-6:
         raise NotConvergedError(f"residual {rest:.1e}, inner products {slant:.1e} off")
-    return values, V, rest, steps
+    return Eigenpairs(values, V, rest, steps=steps)

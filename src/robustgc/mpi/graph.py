@@ -1,20 +1,24 @@
-"""A connected graph whose nodes are spread over ranks: every rank has some rows of everything."""
+"""A connected graph whose nodes are distributed over ranks, and the solvers that it has instead."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.graph.graph import Graph
+from robustgc.graph import threads
+from robustgc.graph.csr import CSR, PARTS
+from robustgc.graph.graph import Graph, per_graph
+from robustgc.graph.laplacian import Laplacian, laplacian_of, operator, single_unit
 from robustgc.graph.weights import Array
-from robustgc.linalg.lifted import Modes, modes_with_residual
+from robustgc.linalg.eigenpairs import Eigenpairs
+from robustgc.linalg.modes import accurate_modes, checkpointed
+from robustgc.linalg.multigrid import preconditioned_pairs, solve_by_multigrid
 from robustgc.linalg.solution import NotConvergedError, Solution, Watch, ignore_progress
-from robustgc.mpi import slepc, systems
+from robustgc.mpi import slepc
 from robustgc.mpi.halo import Halo
-from robustgc.mpi.spread_laplacian import DistributedLaplacian
+from robustgc.mpi.petsc import solve_by_petsc
 from robustgc.mpi.world import Share, available, library, sum_over_ranks
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
@@ -39,11 +43,12 @@ class DistributedGraph(Graph):
         ``keep(name, make)`` returns arrays that an earlier run has kept, or makes and keeps them.
     """
 
+    distributed, is_here = True, False
+
     def __init__(self, share: Share, keep: CheckpointCall = no_checkpoint) -> None:
         self.comm, self.first, self.n = share.comm, share.first, share.n
         self.halo = Halo(share)
         self._whole, self._nodes, self._memo = self.halo.W, None, {}
-        self.spread = self
         self.d = self.halo.W.sum(axis=1)
         self.keep = keep
 
@@ -134,58 +139,105 @@ class DistributedGraph(Graph):
 
     def L_N(self, x: Array) -> Array:
         """Apply ``L_N`` to the own part of a vector or a block of columns."""
-        return np.asarray(self.operator("float64")(x))
-
-    def operator(self, dtype: str) -> DistributedLaplacian:
-        """Return ``L_N`` in a working precision."""
-        key = f"operator{dtype}"
-        if key not in self._memo:
-            self._memo[key] = DistributedLaplacian(self, dtype)
-        found: DistributedLaplacian = self._memo[key]
-        return found
-
-    def first_pairs(
-        self, graph: Graph, pair_tol: float, count: int, watch: Watch
-    ) -> tuple[Array, Array, float, int]:
-        """Return the first eigenpairs by SLEPc."""
-
-        def make() -> Arrays:
-            return slepc.pairs_to_arrays(*slepc.preconditioned_pairs(self, pair_tol, count, watch))
-
-        return slepc.pairs_from_arrays(self.keep(f"pairs-{count}-{pair_tol:g}", make))
-
-    def modes(self, find: Callable[[], Modes]) -> Modes:
-        """Return the modes, from an earlier run if it has kept them."""
-        found: list[Modes] = []
-
-        def make() -> Arrays:
-            found.append(find())
-            beyond = np.array([found[0].next_eigenvalue])
-            return {"values": found[0].values, "vectors": found[0].vectors, "beyond": beyond}
-
-        kept = self.keep("modes", make)
-        if found:
-            return found[0]
-        note = f"{len(kept['values'])} modes, kept by an earlier run"
-        modes = modes_with_residual(self, kept["values"], kept["vectors"], "checkpoint", note)
-        return replace(modes, next_eigenvalue=float(kept["beyond"][0]))
-
-    def eigenpairs(self, count: int) -> tuple[Array, Array, str]:
-        """Return the first eigenpairs to many digits, and what it took."""
-        try:
-            values, vectors, _, steps = slepc.krylov_schur(self, 1e-10, count, ignore_progress)
-            return values, vectors, f"{count} modes, Krylov-Schur {steps} restarts"
-        except NotConvergedError:
-            values, vectors, _, steps = slepc.preconditioned_pairs(
-                self, 1e-8, count, ignore_progress
-            )
-            return values, vectors, f"{count} modes, preconditioned {steps} steps"
-
-    def solve_shifted(
-        self, b: Array, gamma: float, start: Array, tol: float, off: Array
-    ) -> Solution:
-        """Solve ``(L_N - gamma I) x = b`` off some modes by PETSc."""
-        return systems.solve_by_petsc(self, b, gamma, start, tol, off)
+        return np.asarray(operator(self)(x))
 
     def __getstate__(self) -> dict[str, Any]:
-        raise TypeError("A graph that is spread over ranks cannot be pickled.")
+        raise TypeError("A graph that is distributed over ranks cannot be pickled.")
+
+
+class DistributedLaplacian(Laplacian):
+    """``L_N`` in a working precision: products get what they need of other ranks, sums are of all.
+
+    Two sums over the ranks for every step of the recurrences, and one exchange of node values.
+    """
+
+    def __init__(self, graph: "DistributedGraph", dtype: str) -> None:
+        self.graph, self.dtype = graph, np.dtype(dtype)
+        self.comm, self.halo = graph.comm, graph.halo
+        self.nodes, self.rows, self.first = None, graph.rows, graph.first
+        # What single precision could not hold is brought to a scale, which cannot matter.
+        scale = single_unit(graph) if self.dtype == np.float32 else 1.0
+        W = graph.halo.W
+        data = W.data if W.data is None else (W.data / scale).astype(self.dtype)
+        self._csr = CSR(W.indptr, W.indices, data)
+        root = np.sqrt(graph.d / scale)
+        self.scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0).astype(dtype)
+        self.v0 = graph.v0.astype(dtype)
+        parts = PARTS if self.rows >= threads.ALONE else 1
+        self._even, self._cuts = threads.even_rows(self.rows, parts), self._csr.cuts(parts)
+
+    def norm(self, x: NDArray[Any]) -> float:
+        """Return the norm of node values over all ranks."""
+        squares = float(np.einsum("i,i->", x, x, dtype=np.float64))
+        return float(np.sqrt(self.comm.allreduce(squares)))
+
+    def _reached(self, u: NDArray[Any]) -> NDArray[Any]:
+        return self.halo.with_halo(u)
+
+    def _sums(self, *arguments: Any) -> NDArray[np.float64]:
+        return sum_over_ranks(self.comm, super()._sums(*arguments))
+
+
+@laplacian_of.register(DistributedGraph)
+@per_graph
+def _distributed_laplacian(graph: DistributedGraph, dtype: str) -> DistributedLaplacian:
+    return DistributedLaplacian(graph, dtype)
+
+
+@solve_by_multigrid.register
+def _(
+    graph: DistributedGraph,
+    b: Array,
+    gamma: float,
+    start: Array,
+    tol: float,
+    off: Array,
+    *,
+    patient: bool = True,
+) -> Solution:
+    return solve_by_petsc(graph, b, gamma, start, tol, off)
+
+
+@preconditioned_pairs.register
+def _(
+    graph: DistributedGraph, pair_tol: float, count: int, needed: int, watch: Watch
+) -> Eigenpairs:
+    """Find them by SLEPc, all that are looked for, or take those of an earlier run."""
+
+    def make() -> Arrays:
+        pairs = slepc.preconditioned_pairs(graph, pair_tol, count, watch)
+        about = np.array([pairs.residual, pairs.steps])
+        return {"values": pairs.values, "vectors": pairs.vectors, "about": about}
+
+    kept = graph.keep(f"pairs-{count}-{pair_tol:g}", make)
+    residual, steps = kept["about"].tolist()
+    return Eigenpairs(kept["values"], kept["vectors"], residual, steps=int(steps))
+
+
+@checkpointed.register
+def _(graph: DistributedGraph, search: Callable[[], Eigenpairs]) -> Eigenpairs:
+    found: list[Eigenpairs] = []
+
+    def make() -> Arrays:
+        found.append(search())
+        beyond = np.array([found[0].next_eigenvalue])
+        return {"values": found[0].values, "vectors": found[0].vectors, "beyond": beyond}
+
+    kept = graph.keep("modes", make)
+    if found:
+        return found[0]
+    note = f"{len(kept['values'])} modes, kept by an earlier run"
+    beyond = float(kept["beyond"][0])
+    modes = Eigenpairs(kept["values"], kept["vectors"], next_eigenvalue=beyond)
+    return modes.measured(graph, "checkpoint", note)
+
+
+@accurate_modes.register
+def _(graph: DistributedGraph, count: int) -> Eigenpairs:
+    try:
+        pairs = slepc.krylov_schur(graph, 1e-10, count, ignore_progress)
+        note = f"{count} modes, Krylov-Schur {pairs.steps} restarts"
+    except NotConvergedError:
+        pairs = slepc.preconditioned_pairs(graph, 1e-8, count, ignore_progress)
+        note = f"{count} modes, preconditioned {pairs.steps} steps"
+    return pairs.measured(graph, "slepc", note)

@@ -1,19 +1,32 @@
-"""Node values and Laplacians as PETSc has them."""
+"""Node values, Laplacians and systems as PETSc has them: conjugate gradients with multigrid."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robustgc.graph.graph import per_graph
+from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
-from robustgc.linalg.solution import NotConvergedError
+from robustgc.linalg.cg import ShiftedSystem, rounding_floor
+from robustgc.linalg.solution import NotConvergedError, Solution
 from robustgc.mpi.world import library, petsc
 
 if TYPE_CHECKING:
-    from robustgc.mpi.spread_graph import DistributedGraph
+    from robustgc.mpi.graph import DistributedGraph
 
 _LITTLE = 1e-8  # added to L_N beside its largest eigenvalue: nearly the pseudo-inverse off v0
+_STEPS = 300
+
+
+@contextmanager
+def petsc_failures() -> Iterator[None]:
+    """Turn an error of PETSc or SLEPc into that of a solver which has not converged."""
+    try:
+        yield
+    except petsc().Error as failure:
+        raise NotConvergedError(f"PETSc's error {failure.ierr}") from failure
 
 
 def vector(graph: "DistributedGraph", x: Array) -> Any:
@@ -107,3 +120,55 @@ class MultigridPreconditioner:
     def apply(self, pc: Any, x: Any, y: Any) -> None:
         """Store the cycle's answer to x in y."""
         self._cycle.apply(x, y)
+
+
+@petsc_failures()
+def solve_by_petsc(
+    graph: "DistributedGraph", b: Array, gamma: float, start: Array, tol: float, off: Array
+) -> Solution:
+    """Solve ``(L_N - gamma I) x = b`` off some modes, v0 among them, from a guess.
+
+    ``L_N^+ (L_N - gamma I)`` has its eigenvalues between ``1 - gamma / lambda`` and 1 there, so
+    that a few dozen steps do, however small lambda_1 is.
+
+    Raises
+    ------
+    NotConvergedError
+        The tolerance was not reached, or negative curvature was met: lambda_1 came out too large.
+    """
+    multigrid, apply = gamg_cycle(graph), ShiftedSystem(graph, operator(graph), -gamma, off)
+    r, z = vector(graph, b[:, 0]), vector(graph, b[:, 0])
+
+    def precondition(x: Array) -> Array:
+        r.array[:] = x
+        multigrid.apply(r, z)
+        return apply.project(z.array_r)
+
+    ksp = petsc().KSP().create(comm=graph.comm)
+    ksp.setOperators(shell_matrix(graph, apply))
+    ksp.setType("cg")
+    ksp.setNormType(petsc().KSP.NormType.UNPRECONDITIONED)
+    ksp.setInitialGuessNonzero(True)
+    ksp.setTolerances(rtol=tol, atol=0.0, max_it=_STEPS)
+    pc = ksp.getPC()
+    pc.setType("python")
+    pc.setPythonContext(ShellOperator(precondition))
+    found, steps, sizes = apply.project(start), 0, graph.norms(b)
+    for c in np.flatnonzero(sizes):
+        right, x = vector(graph, b[:, c]), vector(graph, found[:, c])
+        ksp.solve(right, x)
+        reason = ksp.getConvergedReason()
+        if reason in (
+            petsc().KSP.ConvergedReason.DIVERGED_INDEFINITE_MAT,
+            petsc().KSP.ConvergedReason.DIVERGED_INDEFINITE_PC,
+        ):
+            raise NotConvergedError("negative curvature: lambda_1 came out too large")
+        steps = max(steps, ksp.getIterationNumber())
+        found[:, c] = x.array_r
+    ksp.destroy()
+    found[:, sizes == 0] = 0.0
+    sizes[sizes == 0] = 1.0
+    residual = float((graph.norms(apply(found) - b) / sizes).max(initial=0.0))
+    if residual > max(3 * tol, rounding_floor(graph.norms(found) / sizes)):
+        raise NotConvergedError(f"residual {residual:.1e} after {steps} iterations")
+    return Solution(found, residual, steps)

@@ -8,10 +8,12 @@ import graphs
 from robustgc import Graph, RobustGC
 from robustgc.estimators import components
 from robustgc.estimators.saving.model import load, save
-from robustgc.linalg import amg, bounded, multigrid, refined
+from robustgc.graph.laplacian import operator
+from robustgc.linalg import amg, cg, multigrid
 from robustgc.linalg.deflated import DeflatedOperator
+from robustgc.linalg.filters import DIFFUSION_TOL, LiftedFilters, diffusion_filters
 from robustgc.linalg.ladder import SolverOptions
-from robustgc.linalg.lifted import LARGE_GRAPH_RESIDUAL, LiftedFilters
+from robustgc.linalg.modes import LARGE_GRAPH_RESIDUAL
 from robustgc.linalg.solution import NotConvergedError
 from solving import relative
 
@@ -81,10 +83,10 @@ def test_smooth_filters_are_zhougc():
     rng = np.random.default_rng(83)
     W = graphs.largest_piece(graphs.block_model(rng, 800))
     graph, Y = Graph(W), rng.standard_normal((W.shape[0], 2))
-    found = bounded.diffusion_filters(graph, Y, "float64")
+    found = diffusion_filters(graph, Y, "float64")
     L, none = graph.laplacian().toarray(), np.zeros(len(found.gammas), dtype=int)
     filters = LiftedFilters(graph, found.modes, none, found.gammas, SolverOptions(), exact=False)
-    answers, residual, _ = filters.answer(Y, np.eye(len(none)), bounded.TOL)
+    answers, residual, _ = filters.answer(Y, np.eye(len(none)), DIFFUSION_TOL)
     assert residual < 2e-3
     for answer, gamma in zip(answers, found.gammas, strict=True):
         exact = gamma * np.linalg.solve(L - gamma * np.eye(graph.n), graph.P0(Y))
@@ -96,12 +98,12 @@ def test_smooth_filters_are_zhougc():
 def test_single_precision_is_refined_to_the_residual_that_double_precision_measures():
     W = graphs.grid(60, 60)
     graph, rng = Graph(W), np.random.default_rng(84)
-    operators = multigrid.operator(graph), multigrid.operator(graph, "float32")
+    operators = operator(graph), operator(graph, "float32")
     off, b = graph.v0[:, None], graph.P0(rng.standard_normal((3600, 3)))
     gamma, start = 0.5 * np.linalg.eigvalsh(graph.laplacian().toarray())[1], np.zeros((3600, 3))
     cycle = multigrid.hierarchy(graph)
     for tol in (1e-3, 1e-7):
-        found = refined.solve_in_single_precision(operators, cycle, b, gamma, start, tol, off)
+        found = cg.solve_in_single_precision(operators, cycle, b, gamma, start, tol, off)
         rest = graph.P0(graph.L_N(found.f) - gamma * found.f) - b
         assert (graph.norms(rest) <= 1.01 * tol * graph.norms(b)).all()
 

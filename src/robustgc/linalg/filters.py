@@ -2,206 +2,50 @@
 
 ``L_N + sum_{1<=l<=q} (lambda_q - lambda_l) v_l v_l'`` in place of ``L_N``: strongly convex off v0
 exactly for ``gamma < lambda_q``, and the modes up to q count alike. q = 1 is the paper's model.
+
+On large graphs whose modes take too long to find ZhouGC's filters stand in, ``g / (lambda + g)``:
+these need no eigenvalue, and a polynomial of bounded degree is all of one.
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph import threads
-from robustgc.graph.graph import SMALL, Graph
-from robustgc.graph.weights import Array, Operator
-from robustgc.linalg import inverse_lanczos, multigrid
-from robustgc.linalg.block_lanczos import block_lanczos_modes, count_reliable
+from robustgc.graph.graph import Graph
+from robustgc.graph.laplacian import operator
+from robustgc.graph.weights import Array
+from robustgc.linalg.block_lanczos import KrylovSpace, first_block
 from robustgc.linalg.cg import rounding_of_modes
-from robustgc.linalg.coupling import coupling_error
 from robustgc.linalg.deflated import MAX_DEGREE, DeflatedOperator
-from robustgc.linalg.factors import has_cheap_factors, has_few_cycles
-from robustgc.linalg.ladder import SolverOptions, cure, dtype_and_tolerance, probe_steps
-from robustgc.linalg.numbering import numbered
-from robustgc.linalg.ritz import leading_modes
-from robustgc.linalg.solution import NotConvergedError
-from robustgc.linalg.spectrum import eigenpairs, full_spectrum
+from robustgc.linalg.eigenpairs import TINY, Eigenpairs
+from robustgc.linalg.ladder import SolverOptions, dtype_and_tolerance
+from robustgc.linalg.modes import LARGE_GRAPH_RESIDUAL
+from robustgc.linalg.multigrid import USEFUL
+from robustgc.linalg.solution import NotConvergedError, Watch, ignore_progress
 
-LARGE_GRAPH_RESIDUAL = 1e-3  # residual of modes of large graphs where nothing better was asked for
-TINY = 1e-6  # eigenvalues that products do not resolve
 _FEW_DIGITS = 100.0  # times the residual of the modes: what eta 0.99 makes of it in an answer
-_MOST_TINY = 64  # modes that are looked for because they are tiny
-MEDIUM = 30_000  # nodes up to which any number of modes takes seconds
-HUGE = 300_000  # nodes from which a pass over the vectors is what a step costs
-_AFFORDABLE = 4e6  # values of the modes that multigrid looks for, to weigh candidates
 _CLOSE = 1e-2  # of what is put right in an answer where that takes no solve for every mode
 _NEAR = 12  # degree of those by which witnesses are found, which are near
 MAX_WEIGHING_DEGREE = 96  # degree of the polynomials by which candidates are weighed, at most
 _WORK = 1e10  # entries and values that these may touch: some seconds
+_COUPLING_TOL = 1e-2  # of a correction
+_PRODUCTS = 20  # to estimate lambda_1, always from above
+_NEAREST = 0.2  # the largest g: about ten steps of a walk
+DIFFUSION_TOL = 5e-4  # of an answer by smooth filters
+_ROUNDING = 64  # units of it, below which no eigenvalue is told from 0
+_LEAST_DEGREE = 50  # of it
 
 
-@dataclass(frozen=True)
-class Modes:
-    """The first non-trivial eigenpairs of ``L_N`` that are known.
-
-    Attributes
-    ----------
-    values : ndarray, shape (Q,)
-        ``lambda_1 .. lambda_Q``, ascending.
-    vectors : ndarray, shape (N, Q)
-    residual : float
-        ``|L_N v_1 - lambda_1 v_1| / lambda_1``.
-    method, note : str
-        What found them, and what it took.
-    next_eigenvalue : float
-        About the next eigenvalue, where it is known; it is not below the last of these.
-    """
-
-    values: Array
-    vectors: Array
-    residual: float
-    method: str
-    note: str
-    next_eigenvalue: float = 0.0
-
-    @property
-    def spectrum_floor(self) -> float:
-        """A lower bound on the eigenvalues off these modes."""
-        return float(max(self.next_eigenvalue, *self.values[-1:].tolist(), 0.0))
-
-
-def find_modes(
-    graph: Graph,
-    count: int,
-    Y: Array,
-    options: SolverOptions,
-    *,
-    exact: bool = True,
-) -> Modes:
-    """Return the first modes: as many as asked for, or fewer where more would cost too much.
-
-    Up to 1500 nodes all are there. Above, block Lanczos finds those that stand clear of the bulk of
-    the spectrum, and multigrid those of grids and neighbour graphs.
-
-    Parameters
-    ----------
-    Y : ndarray, shape (N, columns)
-        Label columns to start from on large graphs.
-    exact : bool
-        Whether up to 30,000 nodes all that are asked for are needed, to many digits. To weigh
-        candidates those that stand clear will do, to some digits.
-    """
-    try:
-        if graph.spread is None:
-            return _searched_modes(graph, count, Y, options, exact)
-        search = partial(_searched_modes, graph, count, Y, options, exact)
-        kept: Modes = graph.spread.modes(search)
-    except NotConvergedError as failure:
-        raise NotConvergedError(
-            f"The first modes of the graph of {graph.n} nodes were not found: "
-            f"{str(failure).rstrip('.')}. {cure(graph)}"
-        ) from failure
-    return kept
-
-
-def _searched_modes(
-    graph: Graph, count: int, Y: Array, options: SolverOptions, exact: bool
-) -> Modes:
-    if graph.n <= SMALL and graph.spread is None:
-        spectrum = full_spectrum(graph)
-        return modes_with_residual(
-            graph, spectrum.values[1:], spectrum.vectors[:, 1:], "dense", "all modes"
-        )
-    near = numbered(graph)
-    if near.graph is not graph:
-        found = _searched_modes(near.graph, count, near.to(Y), options, exact)
-        return replace(found, vectors=near.back(found.vectors))
-    count = min(count, graph.n // 8)
-    if exact and graph.n <= MEDIUM and not isinstance(graph._whole, Operator):
-        for few in (count, 1):  # those of a hard graph may be too many to ask for
-            try:
-                return modes_with_residual(graph, *_accurate_modes(graph, few))
-            except NotConvergedError:
-                continue
-    if exact or graph.n <= MEDIUM or not (has_cheap_factors(graph) or has_few_cycles(graph)):
-        try:
-            return _by_products(graph, count, Y, options, exact)
-        except NotConvergedError:
-            if not multigrid.has_sparse_matrix(graph):
-                raise
-    pair_tol = (
-        LARGE_GRAPH_RESIDUAL / 4 if options.tol is None else max(options.tol / 100, 1e-10)
-    )  # for eta 0.99
-    if not exact and options.tol is None:  # what takes some seconds
-        count = max(3, min(count, int(_AFFORDABLE // graph.n)))
-    if not exact and has_cheap_factors(graph):
-        first = inverse_lanczos.inverse_lanczos_modes(
-            graph, Y, count, pair_tol, options.watching("modes")
-        )
-        note = f"{len(first.values)} modes, {first.products} products with the inverse"
-        modes = modes_with_residual(graph, first.values, first.vectors, "factors", note)
-        return replace(modes, next_eigenvalue=first.next_eigenvalue)
-    needed = count if exact or options.tol is not None else max(1, min(count - 1, Y.shape[1]))
-    watch = options.watching("modes")
-    values, vectors, _, steps = multigrid.first_pairs(graph, pair_tol, count, watch, needed)
-    note = f"{min(count, len(values))} modes, LOBPCG {steps} steps"
-    return modes_with_residual(graph, values[:count], vectors[:, :count], "multigrid", note)
-
-
-def _by_products(graph: Graph, count: int, Y: Array, options: SolverOptions, exact: bool) -> Modes:
-    """Find the modes that stand clear; on huge graphs without a basis that grows with restarts."""
-    (dtype, tol), watch = dtype_and_tolerance(graph, options), options.watching("modes")
-    if graph.n > HUGE:
-        values, vectors, steps = leading_modes(graph, Y, count, dtype, probe_steps(graph), watch)
-        known = count_reliable(values)
-        note = f"{known} modes, {steps} products"
-        return modes_with_residual(graph, values[:known], vectors[:, :known], "krylov", note)
-    strict = (exact or options.tol is not None) and dtype == "float64"
-    residual = max(tol / 100, 1e-10) if strict else None
-    with threads.single_blas:
-        first = block_lanczos_modes(graph, Y, count, dtype, watch, residual)
-    note = f"{len(first.values)} modes, {first.products} products"
-    modes = modes_with_residual(graph, first.values, first.vectors, "krylov", note)
-    return replace(modes, next_eigenvalue=first.next_eigenvalue)
-
-
-def _accurate_modes(graph: Graph, count: int) -> tuple[Array, Array, str, str]:
-    """Return as many modes as asked for, to many digits: values, vectors, method, note.
-
-    And all that are tiny: what is left to products is not to have an eigenvalue that they miss.
-    """
-    if graph.spread is not None:
-        values, vectors, note = graph.spread.eigenpairs(count)
-        return values, vectors, "slepc", note
-    found = eigenpairs(graph, count + 1)
-    while found.values[-1] < TINY and count < min(_MOST_TINY, graph.n // 8):
-        count = min(max(4 * count, 16), _MOST_TINY, graph.n // 8)
-        found = eigenpairs(graph, count + 1)
-    return found.values[1:], found.vectors[:, 1:], "eigenpairs", f"{len(found.values) - 1} modes"
-
-
-def modes_with_residual(
-    graph: Graph, values: Array, vectors: Array, method: str, note: str
-) -> Modes:
-    """Return modes with the residual of the first of them."""
-    rest = float(graph.norms(graph.L_N(vectors[:, :1]) - values[0] * vectors[:, :1])[0])
-    return Modes(values, vectors, rest / max(float(values[0]), 1e-300), method, note)
-
-
-def participation_ratios(graph: Graph, vectors: Array) -> Array:
-    """Return the participation ratio of each mode: the share of the volume on which it lives.
-
-    1 where it is of the same size everywhere; the share of the smaller side where it has two.
-    """
-    squares = (vectors / graph.v0[:, None]) ** 2
-    return np.asarray(1.0 / graph.inner(graph.v0**2, squares**2))
-
-
-def check_residual(residual: float, tol: float, modes: Modes) -> None:
+def check_residual(residual: float, tol: float, modes: Eigenpairs) -> None:
     """Refuse an answer that misses its tolerance by more than the modes of large graphs may.
 
     Modes of few digits are those of graphs where more would take minutes.
     """
-    most = max(10 * tol, LARGE_GRAPH_RESIDUAL, min(_FEW_DIGITS * modes.residual, multigrid.USEFUL))
+    most = max(10 * tol, LARGE_GRAPH_RESIDUAL, min(_FEW_DIGITS * modes.residual, USEFUL))
     if not residual <= most:
         raise NotConvergedError(
             f"The answer with lifted modes has a residual of {residual:.1e} ({modes.method}: "
@@ -213,22 +57,14 @@ def check_residual(residual: float, tol: float, modes: Modes) -> None:
 class LiftedFilters:
     """Spectral filters with lifted modes on one graph: a number of modes and a gamma for each.
 
-    Parameters
-    ----------
-    graph : Graph
-    modes : Modes
-    n_modes : sequence of int
-        Of every model.
-    gammas : sequence of float
-    exact : bool
-        Whether answers at some nodes are to have many digits; else they are those of polynomials of
-        bounded degree in single precision, by which candidates are weighed.
+    Unless they are to be exact, answers at some nodes are those of polynomials of bounded degree in
+    single precision, by which candidates are weighed.
     """
 
     def __init__(
         self,
         graph: Graph,
-        modes: Modes,
+        modes: Eigenpairs,
         n_modes: Any,
         gammas: Any,
         options: SolverOptions,
@@ -316,13 +152,9 @@ class LiftedFilters:
     def answer_own_columns(
         self, nodes: NDArray[Any], columns: Array, models: NDArray[Any], tol: float
     ) -> Array:
-        """Return the sum of some models' answers, each to label columns of its own.
+        """Return the sum of some models' answers, each to label columns (labels, K) of its own.
 
         Off the modes the models are taken for multiples of one of them.
-
-        Parameters
-        ----------
-        columns : ndarray, shape (models, len(nodes), K)
         """
         V, weights = self.modes.vectors, self.weights[models]
         known = self.graph.at(V, nodes).T @ columns
@@ -360,7 +192,7 @@ class LiftedFilters:
         """Measure on the matrix every sum that is one model alone, off the tiny modes."""
         worst, b, first = 0.0, self.graph.P0(Y), self.modes.vectors[:, :tiny]
         # Few nodes need no compiled loops, which take time to load.
-        L = self.graph.L_N if self.complete else multigrid.operator(self.graph)
+        L = self.graph.L_N if self.complete else operator(self.graph)
         sizes = np.where((norms := self.graph.norms(b)) == 0, 1.0, norms)
         for f, row in zip(found, coefficients, strict=True):
             if np.count_nonzero(row) != 1:
@@ -377,3 +209,77 @@ class LiftedFilters:
                 rest -= first @ self.graph.inner(first, rest)
             worst = max(worst, float((self.graph.norms(rest) / sizes).max(initial=0.0)))
         return worst
+
+
+def coupling_error(
+    off_modes: DeflatedOperator,
+    modes: tuple[Array, Array],
+    weights: Array,
+    gammas: Array,
+    Y: Array,
+    coefficients: Array,
+) -> Array:
+    """Return the first-order error in sums of the models' answers, (sums, N, columns).
+
+    With ``G = (L_N - gamma)^-1 R`` off the modes, and its weights W of the modes, a model's answer
+    has ``G W V' Y + V W G' Y`` too much. The modes are without those that products do not resolve.
+    """
+    (values, V), graph = modes, off_modes.source
+    R, known = graph.L_N(V) - V * values, graph.inner(V, Y)
+    poles, where = np.unique(gammas, return_inverse=True)
+    wrong = np.zeros((len(coefficients), *Y.shape))
+    for q in range(len(values)):
+        shares = np.zeros((len(coefficients), len(poles)))
+        np.add.at(shares.T, where, (coefficients * weights[:, q]).T)
+        columns, _, _ = off_modes.solve_combined(R[:, q : q + 1], poles, shares, _COUPLING_TOL)
+        for k, G in enumerate(columns):
+            wrong[k] += G * known[q] + np.outer(V[:, q], graph.inner(G[:, 0], Y))
+    return wrong
+
+
+@dataclass(frozen=True)
+class DiffusionFilters:
+    """Filters ``g / (lambda + g)`` that a bounded number of products answers.
+
+    Attributes
+    ----------
+    modes : Eigenpairs
+        Without any; its note tells what these filters are.
+    limit : float
+        An upper bound on lambda_1.
+    gammas : ndarray
+        ``-g``, the smallest g first.
+    """
+
+    modes: Eigenpairs
+    limit: float
+    gammas: Array
+
+
+def diffusion_filters(
+    graph: Graph, Y: Array, dtype: str, watch: Watch = ignore_progress
+) -> DiffusionFilters:
+    """Return the filters that reach farthest and nearest, and one between them."""
+    limit, rest = _first_value(graph, Y, dtype)
+    step = max(Y.shape[1], 1) * (graph.entries + 8.0 * graph.n)
+    most = int(np.clip(_WORK / step, _LEAST_DEGREE, MAX_DEGREE))
+    none = np.empty((graph.rows, 0))
+    off, g = DeflatedOperator(graph, none, 0.0, dtype, watch), _NEAREST
+    while g > limit and off.degree(np.array([-g / 2]), DIFFUSION_TOL) <= most:
+        g /= 2
+    gammas = -np.unique(np.geomspace(g, _NEAREST, 3))
+    degree = off.degree(gammas, DIFFUSION_TOL)
+    note = f"ZhouGC with gamma {g:.1e}, {degree} products; lambda_1 at most {limit:.1e}"
+    modes = Eigenpairs(np.empty(0), none, rest, method="bounded", note=note)
+    return DiffusionFilters(modes, limit, gammas)
+
+
+def _first_value(graph: Graph, Y: Array, dtype: str) -> tuple[float, float]:
+    """Return a Ritz value, and its residual relative to it."""
+    space = KrylovSpace(graph, first_block(graph, Y), 1, dtype)
+    theta, _, rest = next(
+        pairs for pairs in space.ritz_pairs() if space.exhausted or space.products == _PRODUCTS
+    )
+    # Once a space is exhausted it may hold rounding, most of which is v0.
+    first = int(np.argmax(theta > _ROUNDING * np.finfo(dtype).eps))
+    return float(theta[first]), float(rest[first] / max(theta[first], 1e-300))
