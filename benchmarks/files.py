@@ -43,7 +43,7 @@ def peak() -> float:
 
 def measure(folder: Path, whole: bool) -> dict[str, float]:
     from robustgc.cli.shared import Question, answered
-    from robustgc.io.assembling import assemble
+    from robustgc.io.rows import assemble
     from robustgc.io.graph_files import read_graph
 
     two = np.array([0, 1], dtype=np.int32)

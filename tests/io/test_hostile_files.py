@@ -18,7 +18,7 @@ from robustgc import CSR, build_csr, classify
 from robustgc.cli.app import app
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import limits
-from robustgc.io.assembling import assemble
+from robustgc.io.rows import assemble
 from robustgc.io.graph_files import read_graph
 from robustgc.io.graph_writing import write_graph
 from robustgc.io.label_files import read_labels
@@ -368,7 +368,7 @@ def test_many_copies_give_the_same_graph(monkeypatch, weighted):
     pairs = np.sort(rng.integers(0, 40, (2, 20_000)), axis=0)
     weights = rng.integers(1, 5, 20_000).astype(float) if weighted else None
     expected = assemble(*pairs, weights, 40)
-    monkeypatch.setattr("robustgc.io.assembling._MANY", 3000)
+    monkeypatch.setattr("robustgc.io.rows._MANY", 3000)
     found = assemble(*pairs, weights, 40)
     assert found.W.same(expected.W)
     assert found.notes == expected.notes

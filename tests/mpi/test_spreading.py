@@ -5,7 +5,7 @@ from ranks import run
 
 RANDOM = """
 import numpy as np
-from robustgc.io.assembling import WAYS, assemble, noticed, way_of
+from robustgc.io.rows import WAYS, assemble, noticed, way_of
 from robustgc.io.opening import InputError
 from robustgc.mpi import spreading
 from robustgc.mpi.checking import check_share

@@ -1,4 +1,4 @@
-"""Compiled loops that put edges into rows, for `robustgc.io.assembling`.
+"""Compiled loops that put edges into rows, for `robustgc.io.rows`.
 
 While rows are made, the entry of a neighbour j is ``2 j``, plus 1 where the edge was given from j.
 """

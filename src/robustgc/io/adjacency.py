@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph.quoting import quoted, short
 from robustgc.io import tables
-from robustgc.io.assembling import DirectedError, assemble, directed
+from robustgc.io.rows import DirectedError, assemble, directed
 from robustgc.io.edge_columns import HEADER
 from robustgc.io.headers import counts_rows
 from robustgc.io.named import NamedGraph

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import adjacency, tables
-from robustgc.io.assembling import DirectedError, assemble, directed
+from robustgc.io.rows import DirectedError, assemble, directed
 from robustgc.io.decimals import refuse_cut_numbers
 from robustgc.io.dialect import Dialect
 from robustgc.io.edge_columns import HEADER, Columns, Wanted

@@ -14,7 +14,7 @@ from robustgc.graph.structure import check_sparse
 from robustgc.graph.weights import check_weights
 from robustgc.io import limits
 from robustgc.io.arrow_objects import arrow_table, is_table
-from robustgc.io.assembling import WAYS, DirectedError, assemble, directed
+from robustgc.io.rows import WAYS, DirectedError, assemble, directed
 from robustgc.io.edge_attributes import attribute_columns, edge_weights
 from robustgc.io.edge_tables import from_arrow
 from robustgc.io.named import NamedGraph

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.io import tables
-from robustgc.io.assembling import noticed, way_of
+from robustgc.io.rows import noticed, way_of
 from robustgc.io.dialect import Dialect
 from robustgc.io.label_files import LabelTable, settled
 from robustgc.io.label_headers import check_header

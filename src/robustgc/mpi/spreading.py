@@ -1,4 +1,4 @@
-"""Edges, each rank having some -> rows, each rank having its own; see `robustgc.io.assembling`."""
+"""Edges, each rank having some -> rows, each rank having its own; see `robustgc.io.rows`."""
 
 from typing import Any, NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph import threads
-from robustgc.io.assembling import DirectedError, Found, directed, entry_type, merged, packed
+from robustgc.io.rows import DirectedError, Found, directed, entry_type, merged, packed
 from robustgc.mpi.naming import NodeNumbers
 from robustgc.mpi.routing import all_to_all
 from robustgc.mpi.share import Share

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robustgc.io.assembling import DirectedError, assemble
+from robustgc.io.rows import DirectedError, assemble
 from robustgc.io.opening import InputError
 
 
