@@ -12,7 +12,6 @@ import pytest
 from edge_arrays import ONE, TWO, check, expected, sample
 from robustgc import CSR, build_csr
 from robustgc.io import buckets
-from robustgc.io.build import index_type
 
 TINY = 4096  # so small that buckets are cut again and again
 
@@ -197,8 +196,3 @@ def test_memory_is_bounded(tmp_path):
     entries, megabytes = map(int, done.stdout.split())
     assert entries > 5_900_000  # 3 million edges: 48 MB of keys alone
     assert megabytes < 16
-
-
-def test_column_type():
-    assert index_type(2**31 - 1) is np.int32
-    assert index_type(2**31) is np.int64

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.graph.quoting import quoted, short
+from robustgc.graph.quoting import quoted
 from robustgc.io import tables
-from robustgc.io.rows import DirectedError, assemble, directed
 from robustgc.io.edge_columns import HEADER
 from robustgc.io.headers import counts_rows
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError
 from robustgc.io.reasons import is_number
+from robustgc.io.rows import assemble, check_edge_weights, edge_name, refuse_directed
 
 _MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None", "-")
 _SAME, _SQUARE = "the names of rows and columns are the same", "it is a square of numbers"
@@ -46,12 +46,7 @@ def graph(matrix: Matrix, symmetrise: str | None, where: str) -> NamedGraph:
     names = _names(matrix.names, count)
     empty = int(np.isnan(W).sum())
     W = np.nan_to_num(W, nan=0.0, posinf=np.inf, neginf=-np.inf)
-    if (bad := ~((W >= 0) & (W < np.inf))).any():
-        i, j = (int(k) for k in np.argwhere(bad)[0])
-        raise InputError(
-            f"{where}: the weight of {short(str(names[i]), 90)} - {short(str(names[j]), 90)} is "
-            f"{W[i, j]:g} ({int(bad.sum())} such in all). Give finite numbers of 0 or more."
-        )
+    check_edge_weights(W.ravel(), lambda k: edge_name(where, names, *divmod(k, count)))
     sources, targets = np.nonzero(W)
     if symmetrise is None:
         if (differ := np.triu(~np.isclose(W, W.T, rtol=1e-9, atol=0))).any():
@@ -62,17 +57,18 @@ def graph(matrix: Matrix, symmetrise: str | None, where: str) -> NamedGraph:
                     "directions the weight."
                 )
             i, j = (int(k) for k in np.argwhere(differ)[0])
-            error = DirectedError(int(differ.sum()), (i, j), (W[i, j], W[j, i]))
-            raise directed(error, names, where)
+            refuse_directed(int(differ.sum()), (i, j, W[i, j], W[j, i]), names, where)
         sources, targets = np.nonzero(np.triu(W))
-    found = assemble(sources, targets, W[sources, targets], count, symmetrise=symmetrise)
+    rows, of_edges = assemble(
+        sources, targets, W[sources, targets], names, symmetrise=symmetrise, where=where
+    )
     notes = [
         f"read as an adjacency matrix of {count} nodes, because {matrix.reason} "
         "(--source and --target read a list of edges)"
     ]
     if empty:
         notes.append(f"{empty} empty cell{'s' * (empty > 1)} of the matrix: no edge there")
-    return NamedGraph(found.W, names, (*matrix.notes, *notes, *found.notes))
+    return NamedGraph(rows, names, (*matrix.notes, *notes, *of_edges))
 
 
 def _names(names: Any, count: int) -> NDArray[Any]:

@@ -20,6 +20,7 @@ from robustgc.graph.csr import CSR, write_manifest
 from robustgc.graph.quoting import quoted
 from robustgc.io.buckets import HALF, LOW, Bucket, Sorter, Words
 from robustgc.io.edges import LIMIT, Chunk, read
+from robustgc.io.rows import index_type
 
 SMALLEST = 4096  # bytes of buffer
 
@@ -226,8 +227,3 @@ class _Stream:
     def finish(self) -> None:
         self.file.seek(0)
         self._header()
-
-
-def index_type(nodes: int) -> Any:
-    """Return the smallest type for column numbers."""
-    return np.int32 if nodes <= 2**31 - 1 else np.int64

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import adjacency, tables
-from robustgc.io.rows import DirectedError, assemble, directed
 from robustgc.io.decimals import refuse_cut_numbers
 from robustgc.io.dialect import Dialect
 from robustgc.io.edge_columns import HEADER, Columns, Wanted
@@ -23,6 +22,7 @@ from robustgc.io.name_tables import NameTable
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError, NoRowsError, kind
 from robustgc.io.reasons import is_number, line_of
+from robustgc.io.rows import assemble, check_edge_weights, index_type
 
 _NUMBERED = re.compile(r"column \d+")  # what columns without a header are called
 _SOME = 1000  # rows that tell what kind a column is
@@ -317,12 +317,11 @@ class _Place(NamedTuple):
 def _graph(edges: Edges, symmetrise: str | None) -> NamedGraph:
     sources, targets = edges.ends
     edges.ends.clear()  # memory: names become objects when the edges are gone
-    try:
-        found = assemble(sources, targets, edges.weights, len(edges.names), symmetrise=symmetrise)
-    except DirectedError as error:
-        raise directed(error, as_array(edges.names), str(edges.where)) from None
+    W, notes = assemble(
+        sources, targets, edges.weights, edges.names, symmetrise=symmetrise, where=str(edges.where)
+    )
     del sources, targets
-    return NamedGraph(found.W, as_array(edges.names), (*found.notes, *edges.notes))
+    return NamedGraph(W, as_array(edges.names), (*notes, *edges.notes))
 
 
 def as_array(names: Any) -> NDArray[Any]:
@@ -334,23 +333,12 @@ def _edges(chunks: list[list[Any]], place: _Place, table: NameTable) -> Edges:
     weights = None
     if len(chunks) == 3:
         weights = np.concatenate([np.asarray(chunk) for chunk in chunks.pop()])
-        _check_weights(weights, place)
+        check_edge_weights(weights, place.row)
     ends, names = _numbered(chunks, table)
     if not isinstance(names, np.ndarray) and (empty := names.index("").as_py()) >= 0:
         row = min(int(np.argmax(end == empty)) for end in ends if (end == empty).any())
         raise InputError(f"{place.row(row)}: a node without a name. Name it, or drop the line.")
     return Edges(ends, names, weights, place.where)
-
-
-def _check_weights(weights: NDArray[np.float64], place: _Place) -> None:
-    bad = ~((weights >= 0) & (weights < np.inf))
-    if bad.any():
-        k = int(np.flatnonzero(bad)[0])
-        what = "negative" if weights[k] < 0 else "not finite"
-        raise InputError(
-            f"{place.row(k)}: weight {weights[k]:g} is {what} ({int(bad.sum())} such in all). "
-            "Weights say how alike two nodes are: give finite numbers of 0 or more."
-        )
 
 
 def _numbered(chunks: list[list[Any]], table: NameTable) -> tuple[list[NDArray[Any]], Any]:
@@ -365,7 +353,7 @@ def _numbered(chunks: list[list[Any]], table: NameTable) -> tuple[list[NDArray[A
             there[end] = True
         names = np.flatnonzero(there)
         if len(names) <= most:
-            place = np.cumsum(there, dtype=np.int32 if most < 2**31 else np.int64) - 1
+            place = np.cumsum(there, dtype=index_type(most)) - 1
             ends = [place[end] for end in ends]
         return ends, names
     names = np.unique(np.concatenate([np.unique(end) for end in ends]))

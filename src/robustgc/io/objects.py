@@ -14,11 +14,11 @@ from robustgc.graph.structure import check_sparse
 from robustgc.graph.weights import check_weights
 from robustgc.io import limits
 from robustgc.io.arrow_objects import arrow_table, is_table
-from robustgc.io.rows import WAYS, DirectedError, assemble, directed
 from robustgc.io.edge_attributes import attribute_columns, edge_weights
 from robustgc.io.edge_tables import from_arrow
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError
+from robustgc.io.rows import WAYS, assemble, check_edge_weights, edge_name
 
 KINDS = (
     "a NetworkX or igraph graph, a scipy matrix or numpy array of weights, a robustgc.CSR, a "
@@ -151,19 +151,10 @@ def _assembled(
     pairs: Any, weights: Any, names: Any, attributes: Any, symmetrise: str | None, where: str
 ) -> NamedGraph:
     """Check weights, and put numbered edges together."""
-    wrong = weights is not None and ~((weights >= 0) & (weights < np.inf))
-    bad = np.flatnonzero(wrong)
-    if len(bad):
-        u, v = (names[pairs[side][bad[0]]] for side in (0, 1))
-        raise InputError(
-            f"{where}: the edge {short(u, 90)} - {short(v, 90)} has weight {weights[bad[0]]:g} "
-            f"({len(bad)} such in all). Give finite numbers of 0 or more."
-        )
-    try:
-        found = assemble(pairs[0], pairs[1], weights, len(names), symmetrise=symmetrise)
-    except DirectedError as error:
-        raise directed(error, names, where) from None
-    return NamedGraph(found.W, names, found.notes, attributes)
+    if weights is not None:
+        check_edge_weights(weights, lambda k: edge_name(where, names, pairs[0][k], pairs[1][k]))
+    W, notes = assemble(pairs[0], pairs[1], weights, names, symmetrise=symmetrise, where=where)
+    return NamedGraph(W, names, notes, attributes)
 
 
 def from_matrix(matrix: Any, *, symmetrise: str | None, where: str = "The matrix") -> NamedGraph:

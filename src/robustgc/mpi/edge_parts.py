@@ -12,6 +12,7 @@ from robustgc.io import edge_tables, tables
 from robustgc.io.dialect import Dialect
 from robustgc.io.edge_tables import Edges
 from robustgc.io.opening import SQUEEZED, InputError, NoRowsError, kind, opened
+from robustgc.io.rows import index_type
 from robustgc.mpi.spreading import EdgeEnds
 from robustgc.mpi.world import collective_errors
 
@@ -132,7 +133,7 @@ def joined(comm: Any, found: list[Edges | None], where: str) -> NamedEdges:
     as_text = any(rank[2] for rank in every)
     with collective_errors(comm):
         names, places = _names([_numbers(edges.names) for edges in some], as_text)
-        kind = np.int32 if len(names) < 2**31 else np.int64
+        kind = index_type(len(names))
         edges = _ends(some, [place.astype(kind) for place in places], bool(weighted))
         return NamedEdges(edges, names, tuple(said))
 

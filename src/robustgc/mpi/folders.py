@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from robustgc.graph import threads
 from robustgc.graph.csr import CSR
-from robustgc.io.build import index_type
 from robustgc.io.graph_files import folder_names
 from robustgc.io.opening import InputError
+from robustgc.io.rows import index_type
 from robustgc.mpi import memory
 from robustgc.mpi.files import Listing, unchanged
 from robustgc.mpi.share import Share

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.io import tables
-from robustgc.io.rows import noticed, way_of
 from robustgc.io.dialect import Dialect
 from robustgc.io.label_files import LabelTable, settled
 from robustgc.io.label_headers import check_header
 from robustgc.io.named import positions
 from robustgc.io.opening import InputError, check_file, kind
+from robustgc.io.rows import way_number
 from robustgc.mpi import edge_parts, files, memory
 from robustgc.mpi.checking import check_share, without_ones
 from robustgc.mpi.folders import read_folder
@@ -67,7 +67,7 @@ def read_share(
     dialect : Dialect or None
         How text files are written, as far as the user says it.
     """
-    way = way_of(symmetrise)
+    way = way_number(symmetrise)
     seen = files.listing(path)
     files.check_same(comm, path, seen)
     if seen.graph:
@@ -107,9 +107,9 @@ def _edges(
     weighted = part.edges.weights is not None
     need = memory.need_per_rank(n, entries, weighted, comm.size)
     memory.check(comm, f"{path} ({n} nodes, {entries} entries)", need)
-    share, counted = share_of(comm, part.edges, nodes, way, str(path))
+    share, edge_counts = share_of(comm, part.edges, nodes, way, str(path))
     check_share(share)
-    return DistributedInput(share, nodes.names, (*noticed(counted), *part.notes, *notes, *few))
+    return DistributedInput(share, nodes.names, (*edge_counts.notes(), *part.notes, *notes, *few))
 
 
 def _edge_files(path: Path, seen: files.Listing) -> tuple[list[Path], tuple[str, ...]]:

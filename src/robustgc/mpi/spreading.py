@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph import threads
-from robustgc.io.rows import DirectedError, Found, directed, entry_type, merged, packed
+from robustgc.io.rows import EdgeCounts, index_type, merge_rows, pack_rows, refuse_directed
 from robustgc.mpi.naming import NodeNumbers
 from robustgc.mpi.routing import all_to_all
 from robustgc.mpi.share import Share
@@ -31,7 +31,7 @@ class EdgeEnds(NamedTuple):
 
 def share_of(
     comm: Any, edges: EdgeEnds, nodes: NodeNumbers, way: int, where: str
-) -> tuple[Share, Found]:
+) -> tuple[Share, EdgeCounts]:
     """Send every edge to the ranks of its nodes, which put their rows together.
 
     Copies are added up in the same order in both rows of an edge, so the weights are symmetric to
@@ -43,32 +43,32 @@ def share_of(
     edges : EdgeEnds
     nodes : NodeNumbers
     way : int
-        What to do where the two directions differ, as `way_of` numbers it.
+        What to do where the two directions differ, as `way_number` numbers it.
     where : str
         What is read, for messages.
 
     Returns
     -------
     share : Share
-    found : Found
-        What was counted over all ranks.
+    counts : EdgeCounts
+        Over all ranks.
     """
     first = int(nodes.first[comm.rank])
     indptr, entries, values = _rows(comm, edges, nodes)
     with collective_errors(comm):
-        here, kept = merged(indptr, entries, values, way)
-    found = _summed(comm, here, first)
-    if found.differ:
-        raise _directed(comm, found, nodes, first, where)
-    if edges.weights is None and found.others:  # copies: there are weights after all
+        own_counts, lengths = merge_rows(indptr, entries, values, way)
+    counts = _total(comm, own_counts, first)
+    if counts.differing:
+        refuse_directed(counts.differing, counts.pair, _names(comm, counts, nodes, first), where)
+    if edges.weights is None and counts.not_one:  # copies: there are weights after all
         with collective_errors(comm):
             ones = np.ones(len(edges.sources))
         return share_of(comm, edges._replace(weights=ones), nodes, way, where)
     with collective_errors(comm):
-        entries, values = packed(indptr, kept, entries, values)
+        entries, values = pack_rows(indptr, lengths, entries, values)
         entries += entries.dtype.type(first)
-    data = values if found.others else None
-    return Share(comm, first, int(nodes.first[-1]), indptr, entries, data), found
+    data = values if counts.not_one else None
+    return Share(comm, first, int(nodes.first[-1]), indptr, entries, data), counts
 
 
 def _rows(
@@ -78,7 +78,7 @@ def _rows(
     indptr = np.concatenate([[0], np.cumsum(nodes.counts)]).astype(np.int64)
     with collective_errors(comm):
         place = indptr[:-1].copy()
-        entries = np.empty(indptr[-1], dtype=entry_type(int(nodes.first[-1])))
+        entries = np.empty(indptr[-1], dtype=index_type(2 * int(nodes.first[-1])))
         values = None if edges.weights is None else np.empty(indptr[-1])
     rounds = -(-max(comm.allgather(len(edges.sources))) // EDGES)
     for k in range(rounds):
@@ -104,18 +104,16 @@ def _posted(edges: EdgeEnds, nodes: NodeNumbers, kind: Any, start: int) -> Any:
     return counts, rows, entries, weights
 
 
-def _summed(comm: Any, found: Found, first: int) -> Found:
+def _total(comm: Any, counts: EdgeCounts, first: int) -> EdgeCounts:
     """Add up what the ranks have counted; the first pair is numbered over all of them."""
-    i, j, there, back = found.pair
-    every = comm.allgather(found._replace(pair=(i + first, j + first, there, back)))
-    copies, selves, zeros, others, differ = (sum(rank[k] for rank in every) for k in range(5))
-    pair = next((rank.pair for rank in every if rank.differ), every[0].pair)
-    return Found(copies, selves, zeros, others, differ, pair)
+    i, j, there, back = counts.pair
+    every = comm.allgather(counts._replace(pair=(i + first, j + first, there, back)))
+    pair = next((rank.pair for rank in every if rank.differing), every[0].pair)
+    return EdgeCounts._make([*(sum(rank[k] for rank in every) for k in range(5)), pair])
 
 
-def _directed(comm: Any, found: Found, nodes: NodeNumbers, first: int, where: str) -> Exception:
-    i, j, there, back = found.pair
-    pair = int(i), int(j)
-    known = {k: nodes.names[k - first] for k in pair if 0 <= k - first < len(nodes.names)}
-    names = {k: name for some in comm.allgather(known) for k, name in some.items()}
-    return directed(DirectedError(found.differ, pair, (there, back)), names, where)
+def _names(comm: Any, counts: EdgeCounts, nodes: NodeNumbers, first: int) -> dict[int, Any]:
+    """Return the names of the first pair, whichever ranks have them."""
+    pair = [int(k) for k in counts.pair[:2]]
+    own = {k: nodes.names[k - first] for k in pair if 0 <= k - first < len(nodes.names)}
+    return {k: name for some in comm.allgather(own) for k, name in some.items()}
