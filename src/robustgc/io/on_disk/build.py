@@ -1,7 +1,7 @@
 """Build a graph folder from edges that do not fit in memory.
 
-The edges go to one file, which `robustgc.io.buckets` sorts by row and column piece by piece; the
-pieces are appended to the result.
+The edges go to one file, which `buckets` sorts by row and column piece by piece; the pieces are
+appended to the result.
 """
 
 from collections.abc import Iterable
@@ -18,8 +18,8 @@ from robustgc.graph import threads
 from robustgc.graph.atomic import new_folder
 from robustgc.graph.csr import CSR, write_manifest
 from robustgc.graph.quoting import quoted
-from robustgc.io.buckets import HALF, LOW, Bucket, Sorter, Words
-from robustgc.io.edges import LIMIT, Chunk, read
+from robustgc.io.on_disk.buckets import HALF, LOW, Bucket, Sorter, Words
+from robustgc.io.on_disk.chunks import LIMIT, Chunk, read
 from robustgc.io.rows import index_type
 
 SMALLEST = 4096  # bytes of buffer

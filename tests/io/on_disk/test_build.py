@@ -11,7 +11,7 @@ import pytest
 
 from edge_arrays import ONE, TWO, check, expected, sample
 from robustgc import CSR, build_csr
-from robustgc.io import buckets
+from robustgc.io.on_disk import buckets
 
 TINY = 4096  # so small that buckets are cut again and again
 

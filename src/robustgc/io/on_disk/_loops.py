@@ -1,4 +1,4 @@
-"""Compiled loops that sort edges and read them from text, for `robustgc.io.build` and `edges`.
+"""Compiled loops that sort edges, and read them from text, for `buckets` and `chunks`.
 
 An edge is a record of one or two 64-bit words: ``row * 2^32 + column`` and the bits of the weight.
 The loops release the interpreter lock and keep equal keys in the order of the input.

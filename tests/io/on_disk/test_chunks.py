@@ -46,7 +46,7 @@ def test_text_files(tmp_path, gap, weighted, name):
 
 def test_text_in_many_blocks(tmp_path, monkeypatch):
     pairs, weights = sample(15)
-    monkeypatch.setattr("robustgc.io.edges.BLOCK", 100)
+    monkeypatch.setattr("robustgc.io.on_disk.chunks.BLOCK", 100)
     (tmp_path / "a.tsv").write_text(lines(pairs, weights.tolist()))
     check(build_csr(tmp_path / "a.tsv", tmp_path / "graph"), expected(pairs, weights))
 
@@ -113,7 +113,7 @@ def test_old_line_ends_are_refused_without_weights_too(tmp_path):
 
 
 def test_bad_line_far_down(tmp_path, monkeypatch):
-    monkeypatch.setattr("robustgc.io.edges.BLOCK", 64)
+    monkeypatch.setattr("robustgc.io.on_disk.chunks.BLOCK", 64)
     (tmp_path / "bad.txt").write_text("a b\n" + "".join(f"{i} {i + 1}\n" for i in range(99)) + "?")
     with pytest.raises(ValueError, match=r"bad.txt, line 101: 1 columns"):
         build_csr(tmp_path / "bad.txt", tmp_path / "graph")

@@ -257,7 +257,7 @@ def _parsed(text: bytes, line: _Line) -> Chunk:
     weights = np.empty(lines) if line.columns == 3 else None
     hard = np.empty((lines, 4), np.int64)
     letters = np.frombuffer(text, dtype=np.uint8)
-    k, odd = threads.loops("io._sorting").parse(
+    k, odd = threads.loops("io.on_disk._loops").parse(
         letters, line.rest, line.limit, sources, targets, weights, hard
     )
     for at, start, first, last in hard[:odd].tolist():

@@ -61,7 +61,7 @@ class Sorter:
         # Sorting needs a second copy, and as many buckets wait as there are threads.
         self.limit = max(64, buffer // (24 * words * (threads.n_threads() + 1)))
         self.add = add
-        self.loops = threads.loops("io._sorting")
+        self.loops = threads.loops("io.on_disk._loops")
 
     def leaves(self, bucket: Bucket) -> Iterator[Bucket]:
         """Yield buckets that fit in memory, or have a single key, in the order of the keys."""
