@@ -192,7 +192,7 @@ def test_columns_that_are_not_there(tmp_path, column, parts):
     ],
 )
 def test_folders_that_are_damaged(tmp_path, names, parts):
-    from robustgc.io.graph_writing import write_graph
+    from robustgc.io.graph_files import write_graph
 
     path = tmp_path / "folder"
     source = tmp_path / "g.csv"

@@ -18,11 +18,9 @@ from robustgc import CSR, build_csr, classify
 from robustgc.cli.app import app
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import limits
-from robustgc.io.graph_files import read_graph
-from robustgc.io.graph_writing import write_graph
+from robustgc.io.graph_files import read_graph, write_graph
 from robustgc.io.label_files import read_labels
-from robustgc.io.name_tables import NameTable
-from robustgc.io.named import NamedGraph
+from robustgc.io.named import NamedGraph, NameTable
 from robustgc.io.opening import InputError, whole
 from robustgc.io.point_files import read_points
 from robustgc.io.rows import assemble

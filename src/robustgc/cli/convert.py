@@ -26,7 +26,7 @@ def convert(
     """
     shared.check_graph(asked)
     with shared.guarded(asked.max_size, quiet):
-        from robustgc.io.graph_writing import check_graph, write_graph
+        from robustgc.io.graph_files import check_graph, write_graph
 
         check_graph(out, excel=excel)
         known = asked.graph()

@@ -18,8 +18,7 @@ from robustgc.io.edge_columns import HEADER, Columns, Wanted
 from robustgc.io.edge_columns import columns as choose
 from robustgc.io.errors import TooLargeError
 from robustgc.io.headers import First, counts_rows, odd_one_out
-from robustgc.io.name_tables import NameTable
-from robustgc.io.named import NamedGraph
+from robustgc.io.named import NamedGraph, NameTable
 from robustgc.io.opening import InputError, NoRowsError, kind
 from robustgc.io.reasons import is_number, line_of
 from robustgc.io.rows import assemble, check_edge_weights, index_type

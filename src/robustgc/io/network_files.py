@@ -1,19 +1,33 @@
-"""GraphML, GML and GEXF, read by NetworkX; nodes are called as their users see them."""
+"""Graphs as NetworkX and other programs write them, read into objects of Python.
 
+GraphML, GML and GEXF are parsed by NetworkX; node-link JSON, edge lists with attributes and
+adjacency lists are read here.
+"""
+
+import ast
+import json
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from robustgc.graph.quoting import quoted, short
-from robustgc.io import objects
+from robustgc.io import edge_tables, objects
+from robustgc.io.dialect import Dialect, not_used
 from robustgc.io.named import NamedGraph
-from robustgc.io.opening import InputError, kind, whole
+from robustgc.io.objects import attribute_columns
+from robustgc.io.opening import InputError, kind, opened, whole
+from robustgc.io.tables import INTEGER, SAMPLE
 
 # Bytes of memory for a byte of text where all of it becomes Python objects: measured 14 (JSON), 22
 # (GML) and 31 (GraphML) for 120,000 edges.
 OBJECTS = 30
 BY_LABEL = "nodes are called by their labels; their ids are the node attribute 'id'"
+_ENDS = ("source", "target")
+_NAMES = ("id", "name", "label")  # keys that name a node, the best first
+_DATA = re.compile(r"(\S+)\s+(\S+)\s+(\{.*\})\s*")
 
 
 def read_network(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
@@ -84,3 +98,172 @@ def naming(ids: Sequence[Any], labels: Sequence[Any]) -> tuple[bool, tuple[str, 
     why = "some nodes have none" if twice is None else f"{quoted(twice, 60)} is there twice"
     note = f"the labels of the nodes do not tell them apart ({why}): they are called by their ids"
     return False, (note,)
+
+
+def read_node_link(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
+    """Read node-link JSON: every node has an `id`, every link a `source` and a `target`."""
+    nodes, links = _lists(path)
+    key = _name_key(nodes)
+    try:
+        names = [node[key] for node in nodes]
+        pairs = [(link["source"], link["target"]) for link in links]
+        columns = attribute_columns(
+            {name: value for name, value in link.items() if name not in _ENDS} for link in links
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{path}: every node needs an `id`, every link a `source` and a `target` "
+            f"({short(f'{type(error).__name__}: {error}')}). Add what is missing."
+        ) from error
+    _check_names(path, [*names, *(end for pair in pairs for end in pair)])
+    pairs, notes = _resolved(names, pairs)
+    if key != "id":
+        notes = (f"nodes have no `id`: they are called by their `{key}`", *notes)
+    others = sorted({other for node in nodes for other in node if other != key})
+    attributes = {other: [node.get(other) for node in nodes] for other in others}
+    return objects.from_columns(
+        names, pairs, columns, attributes,
+        weight=weight, symmetrise=symmetrise, where=str(path), notes=notes,
+    )  # fmt: skip
+
+
+def _lists(path: Path) -> tuple[list[Any], list[Any]]:
+    try:
+        data = json.loads(whole(path, factor=OBJECTS, what="JSON").read())
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{path} is no JSON, or is cut short ({short(error)}). Write it again, or rename it."
+        ) from error
+    links = data.get("links", data.get("edges")) if isinstance(data, dict) else None
+    nodes = data.get("nodes") if isinstance(data, dict) else None
+    if not isinstance(links, list) or not isinstance(nodes, list):
+        raise InputError(
+            f"{path} is no node-link JSON: it needs lists `nodes` and `links` (or `edges`), as "
+            "NetworkX's node_link_data writes them."
+        )
+    return nodes, links
+
+
+def _name_key(nodes: Sequence[Any]) -> str:
+    """Return the key that names the nodes: `id`, or where no node has one the next that all have.
+
+    Pages drawn with early versions of D3 have nodes with a `name`, and links by their place.
+    """
+    if not all(isinstance(node, dict) and "id" not in node for node in nodes):
+        return "id"
+    return next((key for key in _NAMES if all(key in node for node in nodes)), "id")
+
+
+def _check_names(path: Path, names: Sequence[Any]) -> None:
+    for name in names:
+        if not isinstance(name, str | int | float):
+            raise InputError(
+                f"{path}: a node is called {quoted(name)}. Names are text or numbers; change it."
+            )
+
+
+def _resolved(
+    names: Sequence[Any], pairs: list[tuple[Any, Any]]
+) -> tuple[list[tuple[Any, Any]], tuple[str, ...]]:
+    """Return links by the names of their nodes, where they have places in the list instead.
+
+    Names are compared as text. Links that fit neither way come back as they are.
+    """
+    by_text = {str(name): name for name in names}
+    ends = {end for pair in pairs for end in pair}
+    if all(str(end) in by_text for end in ends):
+        return [(by_text[str(u)], by_text[str(v)]) for u, v in pairs], ()
+    text_only = all(isinstance(name, str) for name in names)
+    if text_only and all(type(end) is int and 0 <= end < len(names) for end in ends):
+        note = f"links name nodes by their place in the list: 0 is {quoted(names[0], 60)}"
+        return [(names[u], names[v]) for u, v in pairs], (note,)
+    return pairs, ()
+
+
+def read_edge_list(
+    path: Path, weight: str | None, symmetrise: str | None, dialect: Dialect | None = None
+) -> NamedGraph:
+    """Read a row per edge: two nodes, and perhaps a weight or a dictionary of attributes."""
+    with opened(path) as stream:
+        head = stream.read(SAMPLE)
+    first = next((line for line in head.splitlines() if line.strip() and line[:1] != b"#"), b"")
+    if not first.rstrip().endswith(b"}"):
+        dialect = dialect or Dialect()
+        plain = replace(dialect, header=bool(dialect.header))  # none by definition
+        return edge_tables.read_text(path, weight=weight, symmetrise=symmetrise, dialect=plain)
+    notes = not_used(dialect, path, "a list with dictionaries")
+    pairs, records = [], []
+    for where, line in _lines(path, "edges"):
+        u, v, data = _edge(where, line)
+        pairs.append((u, v))
+        records.append(data)
+    names, pairs = _numbers(list(dict.fromkeys(end for pair in pairs for end in pair)), pairs)
+    columns = attribute_columns(records)
+    graph = objects.from_columns(
+        names, pairs, columns, {}, weight=weight, symmetrise=symmetrise, where=str(path)
+    )
+    return replace(graph, notes=(*notes, *graph.notes))
+
+
+def read_adjacency_list(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
+    """Read a row per node: the node, then its neighbours."""
+    if weight is not None:
+        raise InputError(f"{path}: an adjacency list has no weights; leave out --weight.")
+    names: dict[str, None] = {}
+    pairs = []
+    for where, line in _lines(path, "neighbours"):
+        if "{" in line or "," in line:
+            raise InputError(
+                f"{where}: {quoted(line)} is no row of an adjacency list, which has a node and its "
+                "neighbours between spaces. If it is a table of edges, name it .edgelist or .csv."
+            )
+        node, *neighbours = line.split()
+        names.update(dict.fromkeys((node, *neighbours)))
+        pairs += [(node, other) for other in neighbours]
+    known, pairs = _numbers(list(names), pairs)
+    return objects.from_columns(
+        known, pairs, {}, {}, weight=None, symmetrise=symmetrise, where=str(path)
+    )
+
+
+def _lines(path: Path, what: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines that are no comments, each with its place."""
+    content = whole(path, factor=OBJECTS, what=what).getvalue()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise not_utf8(path, content, error) from error
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip() and line.lstrip()[0] != "#":
+            yield f"{path}, line {number}", line.strip()
+
+
+def _edge(where: str, line: str) -> tuple[str, str, dict[Any, Any]]:
+    parts = _DATA.fullmatch(line)
+    if parts is None:
+        raise InputError(
+            f"{where}: {quoted(line)} is no edge of this list, which has two nodes and a "
+            "dictionary such as {'weight': 1.0} on every line. Names hold no spaces there; write "
+            "the graph as .graphml or .csv if they do."
+        )
+    try:
+        data = ast.literal_eval(parts[3])  # constants only: nothing is run
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        data = None
+    if not isinstance(data, dict):
+        raise InputError(
+            f"{where}: {quoted(parts[3])} is no dictionary of text and numbers, such as "
+            "{'weight': 1.0}. Correct it, or leave it out."
+        )
+    return parts[1], parts[2], data
+
+
+def _numbers(
+    names: list[Any], pairs: list[tuple[Any, Any]]
+) -> tuple[list[Any], list[tuple[Any, Any]]]:
+    """Return whole numbers where every name is one, written the usual way, as tables have them."""
+    if not all(map(INTEGER.fullmatch, names)):
+        return names, pairs
+    return list(map(int, names)), [(int(u), int(v)) for u, v in pairs]
