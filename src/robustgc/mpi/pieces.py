@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from robustgc.graph import threads
 from robustgc.graph.weights import NEGLIGIBLE, Array
+from robustgc.mpi.exchange import fetch, owners, send
 from robustgc.mpi.halo import Halo
-from robustgc.mpi.routing import fetch, owners, send
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import library
 

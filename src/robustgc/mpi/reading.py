@@ -1,25 +1,27 @@
 """Graphs and labels from files, of which every rank reads its share."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from robustgc.io import tables
+from robustgc.io import edge_tables, tables
 from robustgc.io.dialect import Dialect
+from robustgc.io.edge_tables import Edges
 from robustgc.io.label_files import LabelTable, settled
 from robustgc.io.label_headers import check_header
 from robustgc.io.named import positions
-from robustgc.io.opening import InputError, check_file, kind
-from robustgc.io.rows import way_number
-from robustgc.mpi import edge_parts, files, memory
-from robustgc.mpi.checking import check_share, without_ones
-from robustgc.mpi.folders import read_folder
-from robustgc.mpi.naming import number_names
-from robustgc.mpi.share import Share
-from robustgc.mpi.spreading import share_of
+from robustgc.io.opening import SQUEEZED, InputError, NoRowsError, check_file, kind, opened
+from robustgc.io.rows import index_type, way_number
+from robustgc.mpi import files, memory
+from robustgc.mpi.exchange import check_equal
+from robustgc.mpi.files import read_folder
+from robustgc.mpi.rows import EdgeEnds, number_names, share_of
+from robustgc.mpi.share import Share, check_share, without_ones
 from robustgc.mpi.world import collective_errors
 
 
@@ -87,8 +89,8 @@ def _edges(
     way: int,
 ) -> DistributedInput:
     with collective_errors(comm):
-        found, notes = _edge_files(path, seen)
-    pieces, few = edge_parts.own_file_parts(comm, found)
+        paths, notes = _edge_files(path, seen)
+    pieces, few = own_file_parts(comm, paths)
     with collective_errors(comm), files.unchanged(path, seen):
         rows = sum(piece.rows() for piece in pieces)
     entries = 2 * int(comm.allreduce(rows))
@@ -97,7 +99,7 @@ def _edges(
     memory.check(comm, f"{path} (about {entries // 2} edges)", need)
     with collective_errors(comm), files.unchanged(path, seen):
         read = [piece.read(columns, dialect) for piece in pieces]
-    part = edge_parts.joined(comm, read, str(path))
+    part = _joined(comm, read, str(path))
     del read  # memory: it is all in `part`
     with collective_errors(comm):
         counts = part.edges.counts(len(part.names))
@@ -141,7 +143,7 @@ def _edge_files(path: Path, seen: files.Listing) -> tuple[list[Path], tuple[str,
 
 def route_labels(
     table: LabelTable,
-    found: DistributedInput,
+    graph: DistributedInput,
     *,
     ignore_unknown: bool = False,
     unlabelled: Any = None,
@@ -152,7 +154,7 @@ def route_labels(
     ----------
     table : LabelTable
         The same on every rank.
-    found : DistributedInput
+    graph : DistributedInput
     ignore_unknown : bool
         Leave labels out whose node is not in the graph.
     unlabelled : iterable of str, str or None
@@ -166,17 +168,177 @@ def route_labels(
     notes : tuple of str
         All three are the same on every rank.
     """
-    comm, first = found.share.comm, found.share.first
+    comm, first = graph.share.comm, graph.share.first
     short = f"{len(table.labels)} rows"
     nodes = table.nodes.to_pylist() if hasattr(table.nodes, "to_pylist") else list(table.nodes)
     text = repr((nodes, list(table.labels)))
-    files.check_equal(comm, text, short, f"{table.where}: the labels are", files.SHARED)
-    names = found.names
+    check_equal(comm, text, short, f"{table.where}: the labels are", files.SHARED)
     with collective_errors(comm):
-        own = np.arange(first, first + found.share.rows) if names is None else names
+        own = graph.names
+        if own is None:
+            own = np.arange(first, first + graph.share.rows)
         place = positions(table.nodes, own)
     check_header(table, lambda name: comm.allreduce(int(positions([name], own)[0] >= 0)) > 0)
     # One rank at most has a node: numbers from 1 and zeros, added up.
     numbers = comm.allreduce(np.where(place < 0, 0, place + first + 1)) - 1
     rows, notes = settled(table, numbers, ignore_unknown=ignore_unknown, unlabelled=unlabelled)
     return np.array(list(rows), dtype=np.int64), [table.labels[k] for k in rows.values()], notes
+
+
+SQUEEZING = 4  # bytes of text that are one byte of a packed file, about
+
+
+class FilePart(NamedTuple):
+    """What one rank reads: a file, or some row groups of a Parquet file.
+
+    `alone` says that no other file has edges of the graph.
+    """
+
+    path: Path
+    groups: tuple[int, ...] | None = None
+    alone: bool = False
+
+    @property
+    def parquet(self) -> bool:
+        """Whether it is a Parquet file."""
+        return kind(self.path) in tables.PARQUET
+
+    @property
+    def empty(self) -> bool:
+        """Whether it is text without a byte, as Spark writes a part without rows."""
+        return not self.parquet and self.path.stat().st_size == 0
+
+    def rows(self) -> float:
+        """Return how many edges it has; of text about, by the length of the first lines."""
+        if self.parquet:
+            counts = tables.row_groups(self.path)
+            return sum(counts if self.groups is None else (counts[k] for k in self.groups))
+        if self.empty:
+            return 0.0
+        with opened(self.path) as stream:
+            head = stream.read(tables.SAMPLE)
+        squeezed = SQUEEZING if self.path.suffix.lower() in SQUEEZED else 1
+        return self.path.stat().st_size * squeezed * (head.count(b"\n") or 1) / max(len(head), 1)
+
+    def read(self, columns: dict[str, str | None], dialect: Dialect | None = None) -> Edges | None:
+        """Read the edges; None if there are none."""
+        if self.empty:
+            return None
+        try:
+            if self.parquet:
+                table = tables.parquet(self.path, groups=self.groups)
+                self._refuse_matrix(table, columns)
+                return edge_tables.arrow_edges(table, str(self.path), **columns)
+            return edge_tables.text_edges(self.path, dialect=dialect, alone=self.alone, **columns)
+        except NoRowsError:
+            return None
+
+    def _refuse_matrix(self, table: Any, columns: dict[str, str | None]) -> None:
+        """Refuse an adjacency matrix, of which this may be some of the rows."""
+        if self.groups is not None:
+            rows = sum(tables.row_groups(self.path))
+            if table.num_columns not in (rows, rows + 1):
+                return
+            table = tables.parquet(self.path)
+        edge_tables.refuse_matrix(table, str(self.path), **columns)
+
+
+def own_file_parts(comm: Any, files: Sequence[Path]) -> tuple[list[FilePart], tuple[str, ...]]:
+    """Return what this rank reads, and what the user should know of it.
+
+    Every rank gets as many files; where there are fewer than ranks, Parquet files are shared by
+    their row groups.
+    """
+    every = [FilePart(path, alone=len(files) == 1) for path in files]
+    if len(every) < comm.size:
+        with collective_errors(comm):
+            every = list(_split(every) if comm.rank == 0 else ())
+        every = comm.bcast(every)
+    notes: tuple[str, ...] = ()
+    if len(every) < comm.size:
+        count = len(every)
+        text = "rank 0 read it for all" if count == 1 else f"{count} of the ranks read them for all"
+        parts = "one part" if count == 1 else f"{count} parts"
+        notes = (f"the edges are in {parts}, and {text} {comm.size}; write more part files",)
+    return every[comm.rank :: comm.size], notes
+
+
+def _split(pieces: Iterable[FilePart]) -> Iterable[FilePart]:
+    for piece in pieces:
+        if piece.path.suffix.lower() not in tables.PARQUET:  # text, or packed once more
+            yield piece
+            continue
+        count = len(tables.row_groups(piece.path))
+        yield from (piece._replace(groups=(k,)) for k in range(count)) if count > 1 else (piece,)
+
+
+class NamedEdges(NamedTuple):
+    """The edges of a rank, their names (of the same kind on all ranks), and what was noticed."""
+
+    edges: EdgeEnds
+    names: Any
+    notes: tuple[str, ...]
+
+
+def _joined(comm: Any, pieces: list[Edges | None], where: str) -> NamedEdges:
+    """Put the edges of a rank's pieces together, of the kind that all ranks' pieces have."""
+    some = [edges for edges in pieces if edges is not None]
+    with_weights = next((str(edges.where) for edges in some if edges.weights is not None), "")
+    without = next((str(edges.where) for edges in some if edges.weights is None), "")
+    text = any(not isinstance(_numbers(edges.names), np.ndarray) for edges in some)
+    notes = {note for edges in some for note in edges.notes}
+    every = comm.allgather((with_weights, without, text, notes, len(pieces) - len(some)))
+    weighted, plain = (next((rank[k] for rank in every if rank[k]), "") for k in (0, 1))
+    if not (weighted or plain):
+        raise InputError(f"{where} has no edges: all files are without rows. Write it again.")
+    if weighted and plain:
+        raise InputError(
+            f"{plain} has no weights, but {weighted} has them. Give all files a column of weights, "
+            "or none of them."
+        )
+    all_notes = sorted(set().union(*(rank[3] for rank in every)))
+    if empty := sum(rank[4] for rank in every):
+        all_notes.append(f"{empty} file{'s' * (empty > 1)} without rows")
+    as_text = any(rank[2] for rank in every)
+    with collective_errors(comm):
+        names, places = _names([_numbers(edges.names) for edges in some], as_text)
+        kind = index_type(len(names))
+        edges = _ends(some, [place.astype(kind) for place in places], bool(weighted))
+        return NamedEdges(edges, names, tuple(all_notes))
+
+
+def _numbers(names: Any) -> Any:
+    """Return whole numbers in 64 bits; text where they do not fit, and of other names."""
+    if not isinstance(names, np.ndarray):
+        return names.cast(pa.large_string())
+    if names.dtype == np.uint64 and names.size and int(names.max()) >= 2**63:
+        return pa.array(names).cast(pa.large_string())
+    return names.astype(np.int64, copy=False)
+
+
+def _names(every: list[Any], as_text: bool) -> tuple[Any, list[NDArray[Any]]]:
+    """Return the names of several tables, every one once, and the places of each table's names."""
+    if not as_text:
+        names = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *every]))
+        return names, [np.searchsorted(names, some) for some in every]
+    texts = [
+        pa.array(some).cast(pa.large_string()) if isinstance(some, np.ndarray) else some
+        for some in every
+    ]
+    coded = pa.chunked_array(texts, type=pa.large_string()).dictionary_encode()
+    if not coded.num_chunks:
+        return pa.array([], type=pa.large_string()), []
+    coded = coded.unify_dictionaries()
+    return coded.chunk(0).dictionary, [np.asarray(chunk.indices) for chunk in coded.chunks]
+
+
+def _ends(some: list[Edges], places: list[NDArray[Any]], weighted: bool) -> EdgeEnds:
+    """Return the edges of several tables together, by the places of their nodes."""
+    columns: list[NDArray[Any]] = []
+    for end in (0, 1):
+        pairs = zip(some, places, strict=True)
+        parts = [place[edges.ends[end]] for edges, place in pairs]
+        columns.append(np.concatenate([np.empty(0, dtype=np.int32), *parts]))
+    weights = [edges.weights for edges in some if edges.weights is not None]
+    every = np.concatenate([np.empty(0), *weights]) if weighted else None
+    return EdgeEnds(columns[0], columns[1], every)

@@ -13,7 +13,7 @@ from robustgc.estimators.components import Component, answer_component, weighed_
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import Array
 from robustgc.linalg.ladder import Attempt
-from robustgc.mpi.routing import owners, send
+from robustgc.mpi.exchange import owners, send
 from robustgc.mpi.world import collective_errors
 from robustgc.transduction.answer import ROUNDING, Certificate, answered
 

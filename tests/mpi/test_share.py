@@ -7,8 +7,8 @@ WEIGHTS = """
 import numpy as np
 import scipy.sparse as sp
 from robustgc.graph.csr import CSR
-from robustgc.mpi.checking import check_share
-from robustgc.mpi.given import from_petsc, from_weights
+from robustgc.mpi.share import check_share
+from robustgc.mpi.share import from_petsc, from_weights
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import petsc, world
 from robustgc.graph.weights import check_weights
@@ -125,7 +125,7 @@ from robustgc.io.graph_files import read_graph
 from robustgc.io.label_files import LabelTable, attached, read_labels
 from robustgc.io.named import NamedGraph
 from robustgc.mpi.reading import DistributedInput, read_share, route_labels
-from robustgc.mpi.given import from_weights
+from robustgc.mpi.share import from_weights
 from robustgc.mpi.world import world
 
 comm, folder = world(), Path(sys.argv[1])

@@ -7,13 +7,13 @@ RANDOM = """
 import numpy as np
 from robustgc.io.rows import WAYS, assemble, way_number
 from robustgc.io.opening import InputError
-from robustgc.mpi import spreading
-from robustgc.mpi.checking import check_share
-from robustgc.mpi.naming import number_names
+from robustgc.mpi import rows as mpi_rows
+from robustgc.mpi.share import check_share
+from robustgc.mpi.rows import number_names
 from robustgc.mpi.world import world
 
 comm = world()
-spreading.EDGES = 7
+mpi_rows.EDGES = 7
 refused = unweighted = summed = 0
 for seed in range(3259, 3259 + 80):
     rng = np.random.default_rng(seed)  # the same on every rank
@@ -29,7 +29,7 @@ for seed in range(3259, 3259 + 80):
     # Edges come to their rows in the order of ranks and rounds: only sums may round otherwise.
     names, places = np.unique(ends[:, mine], return_inverse=True)
     sources, targets = places.reshape(2, -1)
-    edges = spreading.EdgeEnds(sources, targets, None if weights is None else weights[mine])
+    edges = mpi_rows.EdgeEnds(sources, targets, None if weights is None else weights[mine])
     nodes = number_names(comm, names, edges.counts(len(names)))
     known, numbered = np.unique(ends, return_inverse=True)
     args = (*numbered.reshape(2, -1), weights, known)
@@ -38,7 +38,7 @@ for seed in range(3259, 3259 + 80):
     except InputError:
         want = None
     try:
-        share, found = spreading.share_of(comm, edges, nodes, way_number(way), "here")
+        share, found = mpi_rows.share_of(comm, edges, nodes, way_number(way), "here")
     except InputError as error:
         assert want is None, f"{seed}: {error}"
         assert "here: " in str(error)
