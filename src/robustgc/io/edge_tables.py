@@ -18,14 +18,13 @@ from robustgc.io.edge_columns import HEADER, Columns, Wanted
 from robustgc.io.edge_columns import columns as choose
 from robustgc.io.errors import TooLargeError
 from robustgc.io.headers import First, counts_rows, odd_one_out
-from robustgc.io.named import NamedGraph, NameTable
+from robustgc.io.named import NamedGraph, NameTable, as_array, in_32_bits, numbered
 from robustgc.io.opening import InputError, NoRowsError, kind
 from robustgc.io.reasons import is_number, line_of
-from robustgc.io.rows import assemble, check_edge_weights, index_type
+from robustgc.io.rows import assemble, check_edge_weights
 
 _NUMBERED = re.compile(r"column \d+")  # what columns without a header are called
 _SOME = 1000  # rows that tell what kind a column is
-_DENSE = 8  # numbers up to that many times the edges are counted, others sorted
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +59,8 @@ def read_text(
 ) -> NamedGraph:
     """Read a text table with a row per edge (two nodes, perhaps a weight), or a matrix."""
     wanted = Wanted(**columns)
-    look = _layout(path, wanted, dialect, alone=True)
-    header = None if dialect is None else dialect.header
-    if not wanted.any and (matrix := adjacency.of_text(path, look, header)) is not None:
+    look, matrix = _look(path, wanted, dialect, alone=True)
+    if matrix is not None:
         return adjacency.graph(matrix, symmetrise, str(path))
     return _graph(_text_edges(path, look, wanted, dialect, alone=True), symmetrise)
 
@@ -85,9 +83,8 @@ def text_edges(
     matrix is refused, as it is no list of edges.
     """
     wanted = Wanted(**columns)
-    look = _layout(path, wanted, dialect, alone=alone)
-    header = None if dialect is None else dialect.header
-    if not wanted.any and (matrix := adjacency.of_text(path, look, header)) is not None:
+    look, matrix = _look(path, wanted, dialect, alone=alone)
+    if matrix is not None:
         raise _no_edges(matrix, str(path))
     return _text_edges(path, look, wanted, dialect, alone=alone)
 
@@ -152,6 +149,15 @@ def _layout(path: Path, wanted: Wanted, dialect: Dialect | None, *, alone: bool)
     return tables.layout(path, HEADER, True if named else None, dialect, alone=alone)
 
 
+def _look(
+    path: Path, wanted: Wanted, dialect: Dialect | None, *, alone: bool
+) -> tuple[tables.Layout, adjacency.Matrix | None]:
+    """Look at a text table; also return the matrix of weights that it is, if it is one."""
+    look = _layout(path, wanted, dialect, alone=alone)
+    header = None if dialect is None else dialect.header
+    return look, None if wanted.any else adjacency.of_text(path, look, header)
+
+
 def _chunks(path: Path, look: tables.Layout, chosen: Columns) -> tuple[list[list[Any]], NameTable]:
     """Read the columns: nodes as whole numbers where all of them are, else as text."""
     import pyarrow as pa
@@ -161,7 +167,7 @@ def _chunks(path: Path, look: tables.Layout, chosen: Columns) -> tuple[list[list
     if look.integers(i) and look.integers(j) and tables.canonical(path, look.encoding):
         try:
             types = {i: pa.int64(), j: pa.int64(), **weights}
-            return tables.read(path, look, types, _shrunk), NameTable()
+            return tables.read(path, look, types, in_32_bits), NameTable()
         except TooLargeError:
             raise
         except InputError:
@@ -323,53 +329,13 @@ def _graph(edges: Edges, symmetrise: str | None) -> NamedGraph:
     return NamedGraph(W, as_array(edges.names), (*notes, *edges.notes))
 
 
-def as_array(names: Any) -> NDArray[Any]:
-    """Return names as an array: of whole numbers, or of text as objects."""
-    return names if isinstance(names, np.ndarray) else np.array(names.to_pylist(), dtype=object)
-
-
 def _edges(chunks: list[list[Any]], place: _Place, table: NameTable) -> Edges:
     weights = None
     if len(chunks) == 3:
         weights = np.concatenate([np.asarray(chunk) for chunk in chunks.pop()])
         check_edge_weights(weights, place.row)
-    ends, names = _numbered(chunks, table)
+    ends, names = numbered(chunks, table)
     if not isinstance(names, np.ndarray) and (empty := names.index("").as_py()) >= 0:
         row = min(int(np.argmax(end == empty)) for end in ends if (end == empty).any())
         raise InputError(f"{place.row(row)}: a node without a name. Name it, or drop the line.")
     return Edges(ends, names, weights, place.where)
-
-
-def _numbered(chunks: list[list[Any]], table: NameTable) -> tuple[list[NDArray[Any]], Any]:
-    """Return both columns with the nodes numbered: numbers ascending, text as it comes."""
-    if isinstance(chunks[0][0], int):
-        return table.finished(chunks)
-    ends = [_joined(column) for column in chunks]
-    least, most = min(int(e.min()) for e in ends), max(int(e.max()) for e in ends)
-    if least >= 0 and most < _DENSE * len(ends[0]) + 2**20:
-        there = np.zeros(most + 1, dtype=bool)
-        for end in ends:
-            there[end] = True
-        names = np.flatnonzero(there)
-        if len(names) <= most:
-            place = np.cumsum(there, dtype=index_type(most)) - 1
-            ends = [place[end] for end in ends]
-        return ends, names
-    names = np.unique(np.concatenate([np.unique(end) for end in ends]))
-    return [np.searchsorted(names, end) for end in ends], names
-
-
-def _joined(chunks: list[Any]) -> NDArray[Any]:
-    """Put chunks of integers together, in 32 bits where they fit."""
-    arrays = [_shrunk(chunk) if not isinstance(chunk, np.ndarray) else chunk for chunk in chunks]
-    chunks.clear()  # memory: they are not needed any more
-    return np.concatenate(arrays)
-
-
-def _shrunk(chunk: Any) -> Any:
-    """Return a chunk of whole numbers in 32 bits where they fit; others as they are."""
-    if str(chunk.type) != "int64":
-        return chunk
-    array = np.asarray(chunk)
-    fits = array.size == 0 or (array.min() >= 0 and array.max() < 2**31)
-    return array.astype(np.int32 if fits else np.int64)

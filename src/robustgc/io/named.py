@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from robustgc.graph.quoting import listed, quoted
 from robustgc.graph.weights import Weights
 from robustgc.io.opening import InputError
+from robustgc.io.rows import index_type
 
 _COMPARED = 100_000  # names that are looked through for one that may be meant: a second
+_DENSE = 8  # numbers up to that many times the edges are counted, others sorted
 _ROWS = 2**19  # names that wait, at least, before they are numbered together
 
 
@@ -210,3 +212,43 @@ class NameTable:
         self._names = coded.chunk(coded.num_chunks - 1).dictionary
         self._waiting, self._rows = [], 0
         pa.default_memory_pool().release_unused()
+
+
+def numbered(chunks: list[list[Any]], table: NameTable) -> tuple[list[NDArray[Any]], Any]:
+    """Return both columns with the nodes numbered: numbers ascending, text as it comes."""
+    if isinstance(chunks[0][0], int):
+        return table.finished(chunks)
+    ends = [_joined(column) for column in chunks]
+    least, most = min(int(e.min()) for e in ends), max(int(e.max()) for e in ends)
+    if least >= 0 and most < _DENSE * len(ends[0]) + 2**20:
+        there = np.zeros(most + 1, dtype=bool)
+        for end in ends:
+            there[end] = True
+        names = np.flatnonzero(there)
+        if len(names) <= most:
+            place = np.cumsum(there, dtype=index_type(most)) - 1
+            ends = [place[end] for end in ends]
+        return ends, names
+    names = np.unique(np.concatenate([np.unique(end) for end in ends]))
+    return [np.searchsorted(names, end) for end in ends], names
+
+
+def _joined(chunks: list[Any]) -> NDArray[Any]:
+    """Put chunks of integers together, in 32 bits where they fit."""
+    arrays = [in_32_bits(chunk) if not isinstance(chunk, np.ndarray) else chunk for chunk in chunks]
+    chunks.clear()  # memory: they are not needed any more
+    return np.concatenate(arrays)
+
+
+def in_32_bits(chunk: Any) -> Any:
+    """Return a chunk of whole numbers in 32 bits where they fit; others as they are."""
+    if str(chunk.type) != "int64":
+        return chunk
+    array = np.asarray(chunk)
+    fits = array.size == 0 or (array.min() >= 0 and array.max() < 2**31)
+    return array.astype(np.int32 if fits else np.int64)
+
+
+def as_array(names: Any) -> NDArray[Any]:
+    """Return names as an array: of whole numbers, or of text as objects."""
+    return names if isinstance(names, np.ndarray) else np.array(names.to_pylist(), dtype=object)
