@@ -45,25 +45,31 @@ def named_graph(
     if home == "torch":
         graph = graph.detach().cpu().numpy()
     if isinstance(graph, CSR):
-        found = NamedGraph(graph, np.arange(graph.shape[0]))
-    elif home == "networkx" or (hasattr(graph, "adj") and hasattr(graph, "is_multigraph")):
-        found = from_networkx(graph, weight=weight, symmetrise=symmetrise)
-    elif home == "igraph":
-        found = _from_igraph(graph, weight, symmetrise)
-    elif is_table(graph):
+        return NamedGraph(graph, np.arange(graph.shape[0]))
+    if home == "networkx" or (hasattr(graph, "adj") and hasattr(graph, "is_multigraph")):
+        return from_networkx(graph, weight=weight, symmetrise=symmetrise)
+    if home == "igraph":
+        return _from_igraph(graph, weight, symmetrise)
+    if is_table(graph):
         table = arrow_table(graph, "The edges")
-        found = from_arrow(table, "The table", weight=weight, symmetrise=symmetrise)
-    elif weight is not None:
+        return from_arrow(table, "The table", weight=weight, symmetrise=symmetrise)
+    if weight is not None:
         raise InputError(f"The graph is of type {type(graph).__name__}: {NO_ATTRIBUTES}")
-    elif hasattr(graph, "edge_index"):
-        found = _from_torch(graph, symmetrise)
-    elif sp.issparse(graph):
-        found = from_matrix(graph, symmetrise=symmetrise)
-    elif isinstance(graph, tuple | list | np.ndarray):
-        found = _from_arrays(graph, symmetrise)
-    else:
+    return _from_arrays(graph, symmetrise)
+
+
+def _from_arrays(graph: Any, symmetrise: str | None) -> NamedGraph:
+    """Read what has neither names of nodes nor attributes of edges."""
+    if hasattr(graph, "edge_index"):
+        return _from_torch(graph, symmetrise)
+    if sp.issparse(graph):
+        return from_matrix(graph, symmetrise=symmetrise)
+    if not isinstance(graph, tuple | list | np.ndarray):
         raise InputError(f"A graph of type {type(graph).__name__} is unknown; pass {KINDS}.")
-    return found
+    array = np.asarray(graph)
+    if array.ndim == 2 and array.shape[0] == 2 != array.shape[1] and array.dtype.kind in "iu":
+        return _from_pairs(array, None, None, symmetrise)
+    return from_matrix(array, symmetrise=symmetrise)
 
 
 def from_networkx(
@@ -98,39 +104,10 @@ def from_columns(
     notes: tuple[str, ...] = (),
 ) -> NamedGraph:
     """Put pairs of nodes together, with the weights that one of their attributes has."""
-    values, choice = edge_weights(columns, weight if pairs else None, where)
-    weights = values if values is not None else [None] * len(pairs)
-    edges = ((u, v, w) for (u, v), w in zip(pairs, weights, strict=True))
-    graph = from_edges(names, edges, attributes, symmetrise=symmetrise, where=where)
-    return replace(graph, notes=(*notes, *graph.notes, *choice))
-
-
-def from_edges(
-    names: Sequence[Any],
-    edges: Iterable[tuple[Any, Any, Any]],
-    attributes: Mapping[str, Sequence[Any]],
-    *,
-    symmetrise: str | None,
-    where: str,
-) -> NamedGraph:
-    """Put triples (node, node, weight or None) together."""
-    if not names:
-        raise InputError(f"{where} has no nodes. A graph needs two or more.")
-    place = {name: k for k, name in enumerate(names)}
-    try:
-        same = len(names) - len({str(name).encode() for name in names})
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"{where}: the name {quoted(error.object)} is no text that can be written. Rename the "
-            "node."
-        ) from None
-    if same:
-        raise InputError(
-            f"{where}: {same} nodes have the name of another one (compared as text). Names must "
-            "differ; rename them."
-        )
+    weights, choice = edge_weights(columns, weight if pairs else None, where)
+    place = _places(names, where)
     sources, targets, values = [], [], []
-    for u, v, w in edges:
+    for (u, v), w in zip(pairs, [None] * len(pairs) if weights is None else weights, strict=True):
         if u not in place or v not in place:
             lost = u if u not in place else v
             raise InputError(
@@ -146,8 +123,28 @@ def from_edges(
             ) from None
         sources.append(place[u])
         targets.append(place[v])
-    pairs = np.array([sources, targets], dtype=np.int64)
-    return _assembled(pairs, np.array(values), as_names(names), attributes, symmetrise, where)
+    ends = np.array([sources, targets], dtype=np.int64)
+    graph = _assembled(ends, np.array(values), as_names(names), attributes, symmetrise, where)
+    return replace(graph, notes=(*notes, *graph.notes, *choice))
+
+
+def _places(names: Sequence[Any], where: str) -> dict[Any, int]:
+    """Return the number of every name; refuse names that could not be told apart as text."""
+    if not names:
+        raise InputError(f"{where} has no nodes. A graph needs two or more.")
+    try:
+        same = len(names) - len({str(name).encode() for name in names})
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{where}: the name {quoted(error.object)} is no text that can be written. Rename the "
+            "node."
+        ) from None
+    if same:
+        raise InputError(
+            f"{where}: {same} nodes have the name of another one (compared as text). Names must "
+            "differ; rename them."
+        )
+    return {name: k for k, name in enumerate(names)}
 
 
 def _assembled(
@@ -202,13 +199,6 @@ def _from_torch(data: Any, symmetrise: str | None) -> NamedGraph:
     return _from_pairs(pairs, values, n_nodes, symmetrise)
 
 
-def _from_arrays(graph: Any, symmetrise: str | None) -> NamedGraph:
-    array = np.asarray(graph)
-    if array.ndim == 2 and array.shape[0] == 2 != array.shape[1] and array.dtype.kind in "iu":
-        return _from_pairs(array, None, None, symmetrise)
-    return from_matrix(array, symmetrise=symmetrise)
-
-
 def _from_pairs(
     pairs: Any, weights: Any, n_nodes: int | None, symmetrise: str | None
 ) -> NamedGraph:
@@ -257,20 +247,8 @@ def edge_weights(
 ) -> tuple[Sequence[Any] | None, tuple[str, ...]]:
     """Return the weight of every edge, and what the user should know of the choice.
 
-    Parameters
-    ----------
-    columns : mapping
-        From the name of an edge attribute to its values, None where an edge has none.
-    weight : str or None
-        The attribute that the user has named. None: `weight`, or else the first of `USUAL` that
-        is a number of 0 or more on every edge.
-    where : str
-
-    Returns
-    -------
-    values : sequence or None
-        None: no attribute has weights.
-    notes : tuple of str
+    None: no attribute has weights. These are those of the attribute that the user has named, of
+    `weight`, or of the first of `USUAL` that is a number of 0 or more on every edge.
     """
     if weight is not None and weight not in columns:
         known = f"edges have {listed(columns)}" if columns else "edges have no attributes at all"
