@@ -74,9 +74,9 @@ def read_graph(
     if os.path.isdir(path):
         return _read_folder(path)
     path = source_of(path, sheet, dialect)
-    columns = {"source": source, "target": target, "weight": weight}
     unused = _not_used(path, dialect)
-    graph = _of_file(path, symmetrise=symmetrise, dialect=dialect, **columns)
+    columns = {"source": source, "target": target, "weight": weight}
+    graph = _read_file(path, columns, symmetrise, dialect)
     return replace(graph, notes=(*notes_of(path), *unused, *graph.notes))
 
 
@@ -91,23 +91,16 @@ def _not_used(path: Path, dialect: Dialect | None) -> tuple[str, ...]:
     return not_used(dialect, path, f"a {ending} file")
 
 
-def _of_file(
-    path: Path,
-    *,
-    source: str | None,
-    target: str | None,
-    weight: str | None,
-    symmetrise: str | None,
-    dialect: Dialect | None,
+def _read_file(
+    path: Path, columns: dict[str, str | None], symmetrise: str | None, dialect: Dialect | None
 ) -> NamedGraph:
-    ending = kind(path)
-    columns = {"source": source, "target": target, "weight": weight, "symmetrise": symmetrise}
+    ending, options = kind(path), columns | {"symmetrise": symmetrise}
     if ending in tables.TEXT:
-        return edge_tables.read_text(path, dialect=written(path, dialect), **columns)
+        return edge_tables.read_text(path, dialect=written(path, dialect), **options)
     check_file(path)
     if ending in arrow_tables.TYPED:
-        return edge_tables.from_arrow(arrow_tables.read_typed(path), str(path), **columns)
-    reader = READERS.get(ending)
+        return edge_tables.from_arrow(arrow_tables.read_typed(path), str(path), **options)
+    reader, weight = READERS.get(ending), columns["weight"]
     if reader is None:
         known = ", ".join([*tables.TEXT, *arrow_tables.TYPED, ".xlsx", *READERS])
         raise InputError(
@@ -115,7 +108,7 @@ def _of_file(
             "also with .gz, .zst or .zip, and folders that `robustgc convert` wrote. Rename or "
             "convert it."
         )
-    if source is not None or target is not None:
+    if columns["source"] is not None or columns["target"] is not None:
         raise InputError(
             f"{path}: --source and --target name columns of a table, and a {ending} file has none. "
             "Leave them out."
@@ -128,12 +121,17 @@ def _of_file(
 
 
 def _read_folder(path: Path) -> NamedGraph:
-    try:
-        graph = CSR.open(path)
-    except (OSError, ValueError) as error:
-        raise InputError(short(error, 1000)) from error
+    graph = open_folder(path)
     names = folder_names(path, graph.shape[0])
     return NamedGraph(graph, np.arange(graph.shape[0]) if names is None else names)
+
+
+def open_folder(path: Path) -> CSR:
+    """Open the weights of a graph folder."""
+    try:
+        return CSR.open(path)
+    except (OSError, ValueError) as error:
+        raise InputError(short(error, 1000)) from error
 
 
 def folder_names(path: Path, n_nodes: int) -> NDArray[Any] | None:
@@ -141,10 +139,9 @@ def folder_names(path: Path, n_nodes: int) -> NDArray[Any] | None:
     names = path / "names.json"
     if not names.is_file():
         return None
+    text = whole(names, factor=_NAMES, what="names").read()
     try:
-        known = json.loads(whole(names, factor=_NAMES, what="names").read())
-    except InputError:
-        raise
+        known = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{names} is damaged ({short(error)}). {_AGAIN}") from error
     if not isinstance(known, list):

@@ -23,7 +23,7 @@ from robustgc.io.tables import INTEGER, SAMPLE
 
 # Bytes of memory for a byte of text where all of it becomes Python objects: measured 14 (JSON), 22
 # (GML) and 31 (GraphML) for 120,000 edges.
-OBJECTS = 30
+_OBJECTS = 30
 BY_LABEL = "nodes are called by their labels; their ids are the node attribute 'id'"
 _ENDS = ("source", "target")
 _NAMES = ("id", "name", "label")  # keys that name a node, the best first
@@ -33,15 +33,16 @@ _DATA = re.compile(r"(\S+)\s+(\S+)\s+(\{.*\})\s*")
 def read_network(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
     """Read a GraphML, GML or GEXF file."""
     ending = kind(path)
-    content = whole(path, factor=OBJECTS, what=ending[1:].upper())
+    name = ending[1:].upper()
+    content = whole(path, factor=_OBJECTS, what=name)
     try:
         graph = _parsed(ending, content)
     except UnicodeDecodeError as error:
-        raise not_utf8(path, content.getvalue(), error) from error
+        raise _not_utf8(path, content.getvalue(), error) from error
     except Exception as error:  # the parsers raise what they like
         raise InputError(
-            f"{path} is not the {ending[1:].upper()} file that its ending says, or is cut "
-            f"short ({short(f'{type(error).__name__}: {error}')}). Write it again, or rename it."
+            f"{path} is not the {name} file that its ending says, or is cut short "
+            f"({short(f'{type(error).__name__}: {error}')}). Write it again, or rename it."
         ) from error
     notes: tuple[str, ...] = ()
     if ending != ".graphml":  # its nodes have names of their own: labels are one more attribute
@@ -53,7 +54,22 @@ def read_network(path: Path, weight: str | None, symmetrise: str | None) -> Name
     )
 
 
-def not_utf8(path: Path, text: bytes, error: UnicodeDecodeError) -> InputError:
+def lines_of(path: Path, what: str, comments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a text that are neither empty nor comments, each with its place.
+
+    The text becomes Python objects: `what` it holds is for the message where it is too large.
+    """
+    content = whole(path, factor=_OBJECTS, what=what).getvalue()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path, content, error) from error
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip() and not line.lstrip().startswith(comments):
+            yield f"{path}, line {number}", line.strip()
+
+
+def _not_utf8(path: Path, text: bytes, error: UnicodeDecodeError) -> InputError:
     """Return an error that names the line of the first byte that is no UTF-8."""
     line = text[: error.start].count(b"\n") + 1
     return InputError(f"{path}, line {line}: not UTF-8. Save the file as UTF-8.")
@@ -89,12 +105,12 @@ def _with_labels(graph: Any) -> tuple[Any, tuple[str, ...]]:
 
 def naming(ids: Sequence[Any], labels: Sequence[Any]) -> tuple[bool, tuple[str, ...]]:
     """Tell whether labels can be the names of nodes, and what the user should know of it."""
-    given = [label for label in labels if label is not None and str(label).strip()]
-    if not given or list(map(str, labels)) == list(map(str, ids)):
+    texts = [str(label) for label in labels if label is not None and str(label).strip()]
+    if not texts or list(map(str, labels)) == list(map(str, ids)):
         return False, ()
-    if len(given) == len(ids) == len(set(map(str, given))):
+    if len(texts) == len(ids) == len(set(texts)):
         return True, (BY_LABEL,)
-    twice = next((label for label, times in Counter(map(str, given)).items() if times > 1), None)
+    twice = next((label for label, times in Counter(texts).items() if times > 1), None)
     why = "some nodes have none" if twice is None else f"{quoted(twice, 60)} is there twice"
     note = f"the labels of the nodes do not tell them apart ({why}): they are called by their ids"
     return False, (note,)
@@ -128,10 +144,9 @@ def read_node_link(path: Path, weight: str | None, symmetrise: str | None) -> Na
 
 
 def _lists(path: Path) -> tuple[list[Any], list[Any]]:
+    text = whole(path, factor=_OBJECTS, what="JSON").read()
     try:
-        data = json.loads(whole(path, factor=OBJECTS, what="JSON").read())
-    except InputError:
-        raise
+        data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"{path} is no JSON, or is cut short ({short(error)}). Write it again, or rename it."
@@ -195,7 +210,7 @@ def read_edge_list(
         return edge_tables.read_text(path, weight=weight, symmetrise=symmetrise, dialect=plain)
     notes = not_used(dialect, path, "a list with dictionaries")
     pairs, records = [], []
-    for where, line in _lines(path, "edges"):
+    for where, line in lines_of(path, "edges", ("#",)):
         u, v, data = _edge(where, line)
         pairs.append((u, v))
         records.append(data)
@@ -213,7 +228,7 @@ def read_adjacency_list(path: Path, weight: str | None, symmetrise: str | None) 
         raise InputError(f"{path}: an adjacency list has no weights; leave out --weight.")
     names: dict[str, None] = {}
     pairs = []
-    for where, line in _lines(path, "neighbours"):
+    for where, line in lines_of(path, "neighbours", ("#",)):
         if "{" in line or "," in line:
             raise InputError(
                 f"{where}: {quoted(line)} is no row of an adjacency list, which has a node and its "
@@ -226,18 +241,6 @@ def read_adjacency_list(path: Path, weight: str | None, symmetrise: str | None) 
     return objects.from_columns(
         known, pairs, {}, {}, weight=None, symmetrise=symmetrise, where=str(path)
     )
-
-
-def _lines(path: Path, what: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines that are no comments, each with its place."""
-    content = whole(path, factor=OBJECTS, what=what).getvalue()
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise not_utf8(path, content, error) from error
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip() and line.lstrip()[0] != "#":
-            yield f"{path}, line {number}", line.strip()
 
 
 def _edge(where: str, line: str) -> tuple[str, str, dict[Any, Any]]:

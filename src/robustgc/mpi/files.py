@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph import threads
 from robustgc.graph.csr import CSR
-from robustgc.io.graph_files import folder_names
+from robustgc.io.graph_files import folder_names, open_folder
 from robustgc.io.opening import InputError
 from robustgc.io.rows import index_type
 from robustgc.mpi import memory
@@ -121,7 +121,7 @@ def read_folder(path: Path, comm: Any, seen: Listing) -> tuple[Share, NDArray[An
     The names are one list in JSON: every rank reads all of it, and keeps those of its rows.
     """
     with collective_errors(comm), unchanged(path, seen):
-        graph = _opened(path)
+        graph = open_folder(path)
     n = graph.shape[0]
     need = memory.need_per_rank(n, graph.nnz, graph.data is not None, comm.size)
     memory.check(comm, f"{path} ({n} nodes, {graph.nnz} entries)", need)
@@ -132,13 +132,6 @@ def read_folder(path: Path, comm: Any, seen: Listing) -> tuple[Share, NDArray[An
         names = folder_names(path, n)
         names = None if names is None else names[first:last].copy()
     return share, names
-
-
-def _opened(path: Path) -> CSR:
-    try:
-        return CSR.open(path)
-    except (OSError, ValueError) as error:
-        raise InputError(str(error)) from error
 
 
 def _own(comm: Any, graph: CSR, first: int, last: int) -> Share:
