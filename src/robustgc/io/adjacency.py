@@ -103,14 +103,9 @@ class _Shape:
 
 
 def of_text(path: Path, look: tables.Layout, header: bool | None = None) -> Matrix | None:
-    """Return the matrix that a text table is; None: it is none, as far as can be told.
+    """Return the matrix that a text table is; None: it is none, as far as can be seen.
 
-    Parameters
-    ----------
-    path : Path
-    look : Layout
-    header : bool or None
-        What the user says of the first row.
+    `header` is what the user says of the first row.
     """
     import pyarrow as pa
 
@@ -147,8 +142,8 @@ def _named(look: tables.Layout) -> _Shape | None:
         return None
     if len(set(names)) < len(names) or len(set(labels)) < len(labels) or "" in names:
         return None
-    some = len(rows) > 1 and len(names) > 2  # rows may be missing, which is told
-    if not set(labels) <= set(names) or not (some or len(rows) == len(names)):
+    enough = len(rows) > 1 and len(names) > 2  # a row that is missing is refused later
+    if not set(labels) <= set(names) or not (enough or len(rows) == len(names)):
         return None
     if not _cells(rows, 1, width, look):
         return None

@@ -1,4 +1,4 @@
-"""Which columns of a table of edges hold the nodes and the weight, and which are not used."""
+"""Which columns of a table of edges hold the nodes and the weight, and which cannot be nodes."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -34,6 +34,10 @@ _RATINGS = 10  # so few numbers may be weights rather than nodes
 _TEXT, _NUMBERS = 0.3, 0.7  # shares of values from which two columns hold the same things
 
 
+# Gives some fields of a column by its number; None: they are neither numbers nor text.
+Sample = Callable[[int], list[str] | None]
+
+
 class Columns(NamedTuple):
     """Places of the two nodes and of the weight (None: there is none), and what is said of them."""
 
@@ -60,15 +64,15 @@ class Wanted(NamedTuple):
         return any(name is not None for name in self)
 
 
-def columns(
+def choose_edge_columns(
     names: Sequence[str],
     wanted: Wanted,
     index: int | None,
-    sample: Callable[[int], list[str] | None],
+    sample: Sample,
     *,
     ordered: bool = False,
 ) -> Columns:
-    """Choose the columns of a table of edges.
+    """Choose the columns of a table of edges, or refuse where it is not plain which have the nodes.
 
     Parameters
     ----------
@@ -77,14 +81,8 @@ def columns(
     index : int or None
         A column that only counts the rows.
     sample : callable
-        Gives some fields of a column; None: they are neither numbers nor text.
     ordered : bool
         Whether the nodes come first by definition of the file.
-
-    Raises
-    ------
-    InputError
-        A column is not there, or wanted twice; or those of the nodes are not plain.
     """
     free = [k for k in range(len(names)) if k != index]
     if sum(names[k].lower() != "weight" for k in free) < 2:
@@ -96,7 +94,7 @@ def columns(
     lower = {names[i].lower(), names[j].lower()}
     usual = ordered or (lower & {*SOURCE} and lower & {*TARGET})
     if wanted.source is wanted.target is None and not usual:
-        check_nodes(names, (i, j), free, sample)
+        _check_nodes(names, (i, j), free, sample)
     k = tables.column(names, wanted.weight, (), -1)
     if wanted.weight is None:
         others = [place for place in free if place not in (i, j)]
@@ -112,11 +110,11 @@ def columns(
     unused = [place for place in free if place not in (i, j, k)]
     usable = [place for place in unused if k < 0 and _numeric(sample(place))]
     if unused:
-        some = f"columns {listed(names[place] for place in unused)} are not used"
+        note = f"columns {listed(names[place] for place in unused)} are not used"
         if len(unused) == 1:
-            some = f"column {quoted(names[unused[0]], 60)} is not used"
+            note = f"column {quoted(names[unused[0]], 60)} is not used"
         cure = f" (--weight {quoted(names[usable[0]], 60)} would be the weights)" if usable else ""
-        notes.append(some + cure)
+        notes.append(note + cure)
     return Columns(i, j, k if k >= 0 else None, tuple(notes))
 
 
@@ -125,12 +123,7 @@ def _numbered(name: str) -> bool:
     return re.fullmatch(r"column \d+", name) is not None
 
 
-def _weight(
-    names: Sequence[str],
-    others: list[int],
-    third: list[int],
-    sample: Callable[[int], list[str] | None],
-) -> int:
+def _weight(names: Sequence[str], others: list[int], third: list[int], sample: Sample) -> int:
     """Return the column that is the weight by its name, or as the third of three; else -1."""
     lower = {names[k].lower(): k for k in reversed(others)}
     for word in WEIGHT:
@@ -150,6 +143,7 @@ def _numeric(fields: list[str] | None) -> bool:
 
 
 def _times(fields: list[str] | None) -> bool:
+    """Whether all fields look like seconds since 1970."""
     return all(field.isdecimal() and float(field) >= SECONDS for field in fields or ())
 
 
@@ -190,28 +184,12 @@ class _Column:
         )
 
 
-def check_nodes(
-    names: Sequence[str],
-    pair: tuple[int, int],
-    free: Sequence[int],
-    sample: Callable[[int], list[str] | None],
+def _check_nodes(
+    names: Sequence[str], pair: tuple[int, int], free: Sequence[int], sample: Sample
 ) -> None:
-    """Refuse the first two of three or more columns where they are plainly not the nodes.
+    """Refuse a pair of the free columns where they are plainly not the nodes.
 
-    Parameters
-    ----------
-    names : sequence of str
-    pair : tuple of int
-        The columns that would be read.
-    free : sequence of int
-        All columns that may be.
-    sample : callable
-        Gives some fields of a column; None: they are neither numbers nor text.
-
-    Raises
-    ------
-    InputError
-        A column of the pair holds something else, or other columns share values, and they do not.
+    One of them holds something else, or other columns share values, and they do not.
     """
     columns = {k: _column(fields) for k in free[:_MOST] if (fields := sample(k))}
     if len(free) < 3 or not set(pair) <= set(columns):

@@ -14,8 +14,7 @@ from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import adjacency, tables
 from robustgc.io.decimals import refuse_cut_numbers
 from robustgc.io.dialect import Dialect
-from robustgc.io.edge_columns import HEADER, Columns, Wanted
-from robustgc.io.edge_columns import columns as choose
+from robustgc.io.edge_columns import HEADER, Columns, Wanted, choose_edge_columns
 from robustgc.io.errors import TooLargeError
 from robustgc.io.headers import First, counts_rows, odd_one_out
 from robustgc.io.named import NamedGraph, NameTable, as_array, in_32_bits, numbered
@@ -79,7 +78,7 @@ def text_edges(
 ) -> Edges:
     """Read the edges of a text table, perhaps one of several with edges of the graph.
 
-    Unless it is `alone`, what its first line is can not be told from the names in the others. A
+    Unless it is `alone`, its first line cannot be compared with the names in the other files. A
     matrix is refused, as it is no list of edges.
     """
     wanted = Wanted(**columns)
@@ -119,28 +118,28 @@ def _text_edges(
     index = 0 if look.names and counts_rows(names[0], look.fields(0)) and len(names) > 2 else None
     try:
         ordered = kind(path) not in tables.TEXT  # as .edgelist
-        chosen = choose(names, wanted, index, look.fields, ordered=ordered)
+        chosen = choose_edge_columns(names, wanted, index, look.fields, ordered=ordered)
     except InputError as error:
         raise InputError(f"{path}: {error}.") from None
-    chunks, keep = _chunks(path, look, chosen)
+    chunks, nodes = _chunks(path, look, chosen)
     if not chunks[0]:
         raise NoRowsError(f"{path} has a header and no edges.")
     place = _Place(path, look.skipped, dialect)
-    found = _edges(chunks, place, keep)
+    edges = _edges(chunks, place, nodes)
     pair = (names[chosen.source], names[chosen.target])
     if look.names is not None:
-        _refuse_second_header(found, pair, place)
-    first = _first_line(look, found, pair if alone else None)
+        _refuse_second_header(edges, pair, place)
+    first = _first_line(look, edges, pair if alone else None)
     if first.header != look.first.header:
         rows = replace(dialect or Dialect(), header=first.header)
         look = replace(_layout(path, wanted, rows, alone=True), first=first)
-        del chunks, keep, found  # memory
+        del chunks, nodes, edges  # memory
         return _text_edges(path, look, wanted, rows, alone=False)
     look = replace(look, first=first)
-    said = _first_notes(look)
+    notes = _first_notes(look)
     if dialect is None or dialect.header is None:
-        said += _word_notes(look, found, pair, wanted)
-    return replace(found, notes=(*look.notes, *said, *chosen.notes))
+        notes += _word_notes(look, edges, pair, wanted)
+    return replace(edges, notes=(*look.notes, *notes, *chosen.notes))
 
 
 def _layout(path: Path, wanted: Wanted, dialect: Dialect | None, *, alone: bool) -> tables.Layout:
@@ -172,8 +171,8 @@ def _chunks(path: Path, look: tables.Layout, chosen: Columns) -> tuple[list[list
             raise
         except InputError:
             pass  # numbers at first, text later on
-    keep = NameTable()
-    return tables.read(path, look, {i: pa.string(), j: pa.string(), **weights}, keep), keep
+    nodes = NameTable()
+    return tables.read(path, look, {i: pa.string(), j: pa.string(), **weights}, nodes), nodes
 
 
 def _refuse_second_header(edges: Edges, header: tuple[str, str], place: "_Place") -> None:
@@ -192,12 +191,7 @@ def _refuse_second_header(edges: Edges, header: tuple[str, str], place: "_Place"
 def _first_line(look: tables.Layout, edges: Edges, header: Sequence[str] | None) -> First:
     """Tell what the first line is from all edges, where the sample did not say it for sure.
 
-    Parameters
-    ----------
-    look : Layout
-    edges : Edges
-    header : sequence of str or None
-        The names of the columns of nodes; None: other files have edges too, which cannot be seen.
+    `header` has the names of the columns of nodes; None: other files have edges too, unseen here.
     """
     text = not isinstance(edges.names, np.ndarray)
     if look.first is First.LIKELY and header is not None and text:
@@ -255,7 +249,7 @@ def arrow_edges(table: Any, where: str, **columns: str | None) -> Edges:
     names = table.column_names
     try:
         index = _index(table) if table.num_columns > 2 else None
-        chosen = choose(names, Wanted(**columns), index, partial(_sample, table))
+        chosen = choose_edge_columns(names, Wanted(**columns), index, partial(_sample, table))
     except InputError as error:
         raise InputError(f"{where}: {error}.") from None
     places = chosen.places()
@@ -278,9 +272,9 @@ def arrow_edges(table: Any, where: str, **columns: str | None) -> Edges:
         ) from error
     if not table.num_rows:
         raise NoRowsError(f"{where} has no rows.")
-    keep = NameTable()
-    chunks = [[keep(chunk) for chunk in column.chunks] for column in read]
-    return replace(_edges(chunks, _Place(where), keep), notes=chosen.notes)
+    nodes = NameTable()
+    chunks = [[nodes(chunk) for chunk in column.chunks] for column in read]
+    return replace(_edges(chunks, _Place(where), nodes), notes=chosen.notes)
 
 
 def _index(table: Any) -> int | None:
