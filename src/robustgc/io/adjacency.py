@@ -11,7 +11,7 @@ from robustgc.graph.quoting import quoted
 from robustgc.io import tables
 from robustgc.io.edge_columns import HEADER
 from robustgc.io.headers import counts_rows
-from robustgc.io.named import NamedGraph
+from robustgc.io.named import NamedGraph, as_names, numbers_or_text
 from robustgc.io.opening import InputError
 from robustgc.io.reasons import is_number
 from robustgc.io.rows import assemble, check_edge_weights, edge_name, refuse_directed
@@ -43,7 +43,9 @@ class Matrix:
 def graph(matrix: Matrix, symmetrise: str | None, where: str) -> NamedGraph:
     """Return the graph of a matrix; both directions of an edge must have one weight."""
     W, count = matrix.weights, len(matrix.weights)
-    names = _names(matrix.names, count)
+    names = np.arange(count)
+    if matrix.names is not None:
+        names = as_names(numbers_or_text(matrix.names))
     empty = int(np.isnan(W).sum())
     W = np.nan_to_num(W, nan=0.0, posinf=np.inf, neginf=-np.inf)
     check_edge_weights(W.ravel(), lambda k: edge_name(where, names, *divmod(k, count)))
@@ -69,15 +71,6 @@ def graph(matrix: Matrix, symmetrise: str | None, where: str) -> NamedGraph:
     if empty:
         notes.append(f"{empty} empty cell{'s' * (empty > 1)} of the matrix: no edge there")
     return NamedGraph(rows, names, (*matrix.notes, *notes, *of_edges))
-
-
-def _names(names: Any, count: int) -> NDArray[Any]:
-    """Return names as whole numbers where all are such, written the usual way; else as text."""
-    if names is None:
-        return np.arange(count)
-    if all(tables.INTEGER.fullmatch(name) for name in names):
-        return np.array([int(name) for name in names])
-    return np.array(names, dtype=object)
 
 
 @dataclass(frozen=True)

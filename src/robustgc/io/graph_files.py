@@ -19,7 +19,7 @@ from robustgc.io import arrow_tables, edge_tables, objects, tables
 from robustgc.io.arrays import read_matrix_market, read_scipy
 from robustgc.io.dialect import Dialect, not_used
 from robustgc.io.inner_files import InnerFile, notes_of, written
-from robustgc.io.named import NamedGraph
+from robustgc.io.named import NamedGraph, as_names
 from robustgc.io.network_files import (
     read_adjacency_list,
     read_edge_list,
@@ -157,7 +157,7 @@ def folder_names(path: Path, n_nodes: int) -> NDArray[Any] | None:
     count = len(set(map(str, known)))
     if count != n_nodes:
         raise InputError(f"{names} has {count} names for {n_nodes} nodes. {_AGAIN}")
-    return objects.as_names(known)
+    return as_names(known)
 
 
 READERS: dict[str, Callable[[Path, str | None, str | None], NamedGraph]] = {

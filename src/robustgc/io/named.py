@@ -12,6 +12,7 @@ from robustgc.graph.quoting import listed, quoted
 from robustgc.graph.weights import Weights
 from robustgc.io.opening import InputError
 from robustgc.io.rows import index_type
+from robustgc.io.tables import INTEGER
 
 _COMPARED = 100_000  # names that are looked through for one that may be meant: a second
 _DENSE = 8  # numbers up to that many times the edges are counted, others sorted
@@ -252,3 +253,21 @@ def in_32_bits(chunk: Any) -> Any:
 def as_array(names: Any) -> NDArray[Any]:
     """Return names as an array: of whole numbers, or of text as objects."""
     return names if isinstance(names, np.ndarray) else np.array(names.to_pylist(), dtype=object)
+
+
+def as_names(names: Sequence[Any]) -> NDArray[Any]:
+    """Return names as whole numbers if all are, else as they are."""
+    whole = all(isinstance(name, int) and not isinstance(name, bool) for name in names)
+    if whole and len(names) and max(map(abs, names)) < 2**63:
+        return np.array(names, dtype=np.int64)
+    out = np.empty(len(names), dtype=object)
+    for k, name in enumerate(names):  # in one go numpy would make a table of tuples
+        out[k] = name
+    return out
+
+
+def numbers_or_text(names: Sequence[str]) -> list[Any]:
+    """Return names as whole numbers where all are such, written the usual way; else as they are."""
+    if all(INTEGER.fullmatch(name) for name in names):
+        return [int(name) for name in names]
+    return list(names)

@@ -8,7 +8,7 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,10 @@ from typing import Any
 from robustgc.graph.quoting import quoted, short
 from robustgc.io import edge_tables, objects
 from robustgc.io.dialect import Dialect, not_used
-from robustgc.io.named import NamedGraph
+from robustgc.io.named import NamedGraph, numbers_or_text
 from robustgc.io.objects import attribute_columns
 from robustgc.io.opening import InputError, kind, opened, whole
-from robustgc.io.tables import INTEGER, SAMPLE
+from robustgc.io.tables import SAMPLE
 
 # Bytes of memory for a byte of text where all of it becomes Python objects: measured 14 (JSON), 22
 # (GML) and 31 (GraphML) for 120,000 edges.
@@ -214,11 +214,9 @@ def read_edge_list(
         u, v, data = _edge(where, line)
         pairs.append((u, v))
         records.append(data)
-    names, pairs = _numbers(list(dict.fromkeys(end for pair in pairs for end in pair)), pairs)
+    names = dict.fromkeys(end for pair in pairs for end in pair)
     columns = attribute_columns(records)
-    graph = objects.from_columns(
-        names, pairs, columns, {}, weight=weight, symmetrise=symmetrise, where=str(path)
-    )
+    graph = _from_text(path, names, pairs, columns, weight, symmetrise)
     return replace(graph, notes=(*notes, *graph.notes))
 
 
@@ -237,9 +235,24 @@ def read_adjacency_list(path: Path, weight: str | None, symmetrise: str | None) 
         node, *neighbours = line.split()
         names.update(dict.fromkeys((node, *neighbours)))
         pairs += [(node, other) for other in neighbours]
-    known, pairs = _numbers(list(names), pairs)
+    return _from_text(path, names, pairs, {}, None, symmetrise)
+
+
+def _from_text(
+    path: Path,
+    texts: Iterable[str],
+    pairs: list[tuple[str, str]],
+    columns: dict[str, list[Any]],
+    weight: str | None,
+    symmetrise: str | None,
+) -> NamedGraph:
+    """Put pairs of names together: whole numbers where all of them are, as in tables, else text."""
+    texts = list(texts)
+    names = numbers_or_text(texts)
+    known = dict(zip(texts, names, strict=True))
+    ends = [(known[u], known[v]) for u, v in pairs]
     return objects.from_columns(
-        known, pairs, {}, {}, weight=None, symmetrise=symmetrise, where=str(path)
+        names, ends, columns, {}, weight=weight, symmetrise=symmetrise, where=str(path)
     )
 
 
@@ -261,12 +274,3 @@ def _edge(where: str, line: str) -> tuple[str, str, dict[Any, Any]]:
             "{'weight': 1.0}. Correct it, or leave it out."
         )
     return parts[1], parts[2], data
-
-
-def _numbers(
-    names: list[Any], pairs: list[tuple[Any, Any]]
-) -> tuple[list[Any], list[tuple[Any, Any]]]:
-    """Return whole numbers where every name is one, written the usual way, as tables have them."""
-    if not all(map(INTEGER.fullmatch, names)):
-        return names, pairs
-    return list(map(int, names)), [(int(u), int(v)) for u, v in pairs]

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from robustgc.graph.csr import CSR
 from robustgc.graph.quoting import listed, quoted, short
@@ -18,7 +17,7 @@ from robustgc.io.arrow_objects import arrow_table, is_table
 from robustgc.io.edge_columns import WEIGHT
 from robustgc.io.edge_tables import from_arrow
 from robustgc.io.errors import InputError
-from robustgc.io.named import NamedGraph
+from robustgc.io.named import NamedGraph, as_names
 from robustgc.io.rows import WAYS, assemble, check_edge_weights, edge_name
 
 KINDS = (
@@ -222,17 +221,6 @@ def _from_pairs(
     limits.check_nodes("The graph", count, 2 * pairs.shape[1], pairs.nbytes)
     pairs = pairs.astype(np.int64, copy=False)  # of any size and byte order; all of them fit
     return _assembled(pairs, weights, np.arange(count), {}, symmetrise, "The graph")
-
-
-def as_names(names: Sequence[Any]) -> NDArray[Any]:
-    """Return names as whole numbers if all are, else as they are."""
-    whole = all(isinstance(name, int) and not isinstance(name, bool) for name in names)
-    if whole and len(names) and max(map(abs, names)) < 2**63:
-        return np.array(names, dtype=np.int64)
-    out = np.empty(len(names), dtype=object)
-    for k, name in enumerate(names):  # in one go numpy would make a table of tuples
-        out[k] = name
-    return out
 
 
 def attribute_columns(records: Iterable[Mapping[Any, Any]]) -> dict[str, list[Any]]:
