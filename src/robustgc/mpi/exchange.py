@@ -10,6 +10,8 @@ from robustgc.graph import threads
 from robustgc.io.opening import InputError
 from robustgc.mpi.world import collective_errors
 
+LARGE = 2**31 - 1  # values that one message may have
+
 
 def send(comm: Any, ranks: NDArray[Any], *arrays: NDArray[Any]) -> list[NDArray[Any]]:
     """Send rows of arrays to ranks; return those that came here, by the rank they are from.
@@ -32,15 +34,9 @@ def send(comm: Any, ranks: NDArray[Any], *arrays: NDArray[Any]) -> list[NDArray[
 def all_to_all(
     comm: Any, items: NDArray[Any], counts: NDArray[np.int64]
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Send items, those for rank 0 first; return what came, and how much from each rank.
+    """Send items, `counts[r]` of them to rank r; return what came, and how much from each rank.
 
-    Parameters
-    ----------
-    comm : communicator
-    items : ndarray
-        Of the same type on every rank.
-    counts : ndarray of int64, shape (ranks,)
-        How many go to each rank.
+    Items stand in the order of the ranks and have the same type on all of them.
     """
     coming = np.empty(comm.size, dtype=np.int64)
     comm.Alltoall(np.ascontiguousarray(counts, dtype=np.int64), coming)
@@ -51,11 +47,7 @@ def all_to_all(
 
 
 def exchange(
-    comm: Any,
-    out: NDArray[Any],
-    sizes: NDArray[Any],
-    into: NDArray[Any],
-    counts: NDArray[Any],
+    comm: Any, out: NDArray[Any], sizes: NDArray[Any], into: NDArray[Any], counts: NDArray[Any]
 ) -> None:
     """Send the parts of one array in the order of the ranks, and get those of another."""
     requests, out, into = [], np.ascontiguousarray(out).reshape(-1), into.reshape(-1)
@@ -67,9 +59,6 @@ def exchange(
             place += length
     for request in requests:
         request.Wait()
-
-
-LARGE = 2**31 - 1  # values that one message may have
 
 
 def owners(bounds: NDArray[Any], nodes: NDArray[Any]) -> NDArray[np.int64]:
@@ -133,14 +122,7 @@ def all_to_all_text(
 def check_equal(comm: Any, text: str, short: str, what: str, cure: str) -> None:
     """Refuse, on all ranks, a text that is not the same on all of them.
 
-    Parameters
-    ----------
-    comm : communicator
-    text : str
-    short : str
-        What it says, in a few words.
-    what, cure : str
-        How the message begins and ends.
+    `short` has it in a few words; the message begins with `what` and ends with `cure`.
     """
     digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
     every = comm.allgather((digest, short))

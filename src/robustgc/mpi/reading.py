@@ -27,16 +27,9 @@ from robustgc.mpi.world import collective_errors
 
 @dataclass(frozen=True, eq=False)
 class DistributedInput:
-    """A rank's share of a graph, and what its nodes are called.
+    """A rank's checked share of a graph, and the names of its own nodes (None: their numbers).
 
-    Attributes
-    ----------
-    share : Share
-        Checked.
-    names : ndarray or None
-        Of the own rows; None: they are called by their numbers.
-    notes : tuple of str
-        What the user should know of how the graph was read; the same on every rank.
+    The notes are what the user should know of how the graph was read, the same on every rank.
     """
 
     share: Share
@@ -148,25 +141,11 @@ def route_labels(
     ignore_unknown: bool = False,
     unlabelled: Any = None,
 ) -> tuple[NDArray[np.int64], list[Any], tuple[str, ...]]:
-    """Find the labelled nodes, whichever ranks have them.
+    """Find the labelled nodes, whichever ranks have them: their numbers, classes, and notes.
 
-    Parameters
-    ----------
-    table : LabelTable
-        The same on every rank.
-    graph : DistributedInput
-    ignore_unknown : bool
-        Leave labels out whose node is not in the graph.
-    unlabelled : iterable of str, str or None
-        What means "no label", as in `robustgc.transduction.missing.find_missing`.
-
-    Returns
-    -------
-    numbers : ndarray of int64
-        Of the labelled nodes, over all ranks.
-    classes : list
-    notes : tuple of str
-        All three are the same on every rank.
+    The table must be the same on every rank, and so is what is returned. `ignore_unknown` leaves
+    labels out whose node is not in the graph; `unlabelled` is what means "no label", as in
+    `robustgc.transduction.missing.find_missing`.
     """
     comm, first = graph.share.comm, graph.share.first
     short = f"{len(table.labels)} rows"

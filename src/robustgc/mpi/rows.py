@@ -22,39 +22,20 @@ EDGES = 2**19  # that a rank sends at a time: what is under way takes memory too
 
 @dataclass(frozen=True, eq=False)
 class NodeNumbers:
-    """The numbers of the names that a rank has sent to `number_names`, and its own nodes.
+    """The numbers of the names that a rank has sent to `number_names`, and its own nodes."""
 
-    Attributes
-    ----------
-    number : ndarray of int64
-        Of every name that was sent, over all ranks.
-    owner : ndarray of int32
-        The ranks that these names belong to.
-    names : ndarray of int64 or of objects
-        The rank's own, numbers ascending, text sorted.
-    counts : ndarray of int64
-        What all ranks have counted for its own names.
-    first : ndarray of int64, shape (size + 1,)
-        Number of the first name of every rank, and of all names.
-    """
-
-    number: NDArray[np.int64]
-    owner: NDArray[np.int32]
-    names: NDArray[Any]
-    counts: NDArray[np.int64]
-    first: NDArray[np.int64]
+    number: NDArray[np.int64]  # of every name that was sent, over all ranks
+    owner: NDArray[np.int32]  # the ranks that these names belong to
+    names: NDArray[Any]  # the rank's own: numbers ascending, or text sorted
+    counts: NDArray[np.int64]  # what all ranks have counted for its own names
+    first: NDArray[np.int64]  # number of the first name of every rank, and of all names
 
 
 def number_names(comm: Any, names: Any, counts: NDArray[np.int64]) -> NodeNumbers:
-    """Give a number to every name of all ranks.
+    """Give a number to every name of all ranks; `counts` are added up by name.
 
-    Parameters
-    ----------
-    comm : communicator
-    names : ndarray of int64, or Arrow array of large strings
-        Of the same kind on all ranks; a name may come more than once.
-    counts : ndarray of int64
-        Something that is added up by name.
+    Names are an array of int64, or an Arrow array of large strings, of the same kind on all ranks;
+    one may come more than once.
     """
     numbers = isinstance(names, np.ndarray)
     with collective_errors(comm):
@@ -111,17 +92,8 @@ def share_of(
     """Send every edge to the ranks of its nodes, which put their rows together.
 
     Copies are added up in the same order in both rows of an edge, so the weights are symmetric to
-    the last bit. Also returns what was counted over all ranks.
-
-    Parameters
-    ----------
-    comm : communicator
-    edges : EdgeEnds
-    nodes : NodeNumbers
-    way : int
-        What to do where the two directions differ, as `way_number` numbers it.
-    where : str
-        What is read, for messages.
+    the last bit. Also returns what was counted over all ranks. `way` is that of `way_number`,
+    `where` says what is read.
     """
     first = int(nodes.first[comm.rank])
     indptr, entries, values = _entries(comm, edges, nodes)

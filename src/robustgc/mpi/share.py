@@ -137,14 +137,7 @@ def _asymmetry(share: Share) -> int:
 
 
 def from_weights(W: Any, comm: Any) -> Share:
-    """Take the rank's own rows of weights that every rank has whole.
-
-    Parameters
-    ----------
-    W : csr_array, CSR or ndarray
-        As `check_weights` returns them, the same on every rank.
-    comm : communicator
-    """
+    """Take the rank's own rows of checked weights that every rank has whole."""
     if isinstance(W, Operator):
         raise TypeError(
             f"Weights of type {type(W).__name__} are known by their products only and have no rows "
