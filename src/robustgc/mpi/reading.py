@@ -24,6 +24,8 @@ from robustgc.mpi.rows import EdgeEnds, number_names, share_of
 from robustgc.mpi.share import Share, check_share, without_ones
 from robustgc.mpi.world import collective_errors
 
+SQUEEZING = 4  # bytes of text that are one byte of a packed file, about
+
 
 @dataclass(frozen=True, eq=False)
 class DistributedInput:
@@ -83,28 +85,26 @@ def _edges(
 ) -> DistributedInput:
     with collective_errors(comm):
         paths, notes = _edge_files(path, seen)
-    pieces, few = own_file_parts(comm, paths)
+    parts, few = own_file_parts(comm, paths)
     with collective_errors(comm), files.unchanged(path, seen):
-        rows = sum(piece.rows() for piece in pieces)
+        rows = sum(part.rows() for part in parts)
     entries = 2 * int(comm.allreduce(rows))
-    holding = rows * memory.PER_EDGE
-    need = memory.need_per_rank(0, entries, False, comm.size) + holding
+    need = memory.need_per_rank(0, entries, False, comm.size) + rows * memory.PER_EDGE
     memory.check(comm, f"{path} (about {entries // 2} edges)", need)
     with collective_errors(comm), files.unchanged(path, seen):
-        read = [piece.read(columns, dialect) for piece in pieces]
-    part = _joined(comm, read, str(path))
-    del read  # memory: it is all in `part`
+        read = [part.read(columns, dialect) for part in parts]
+    edges, names, of_tables = _joined(comm, read, str(path))
+    del read  # memory: it is all in `edges`
     with collective_errors(comm):
-        counts = part.edges.counts(len(part.names))
-    nodes = number_names(comm, part.names, counts)
-    del counts
+        counts = edges.counts(len(names))
+    nodes = number_names(comm, names, counts)
+    del counts, names
     n, entries = int(nodes.first[-1]), int(comm.allreduce(int(nodes.counts.sum())))
-    weighted = part.edges.weights is not None
-    need = memory.need_per_rank(n, entries, weighted, comm.size)
+    need = memory.need_per_rank(n, entries, edges.weights is not None, comm.size)
     memory.check(comm, f"{path} ({n} nodes, {entries} entries)", need)
-    share, edge_counts = share_of(comm, part.edges, nodes, way, str(path))
+    share, edge_counts = share_of(comm, edges, nodes, way, str(path))
     check_share(share)
-    return DistributedInput(share, nodes.names, (*edge_counts.notes(), *part.notes, *notes, *few))
+    return DistributedInput(share, nodes.names, (*edge_counts.notes(), *of_tables, *notes, *few))
 
 
 def _edge_files(path: Path, seen: files.Listing) -> tuple[list[Path], tuple[str, ...]]:
@@ -164,9 +164,6 @@ def route_labels(
     return np.array(list(rows), dtype=np.int64), [table.labels[k] for k in rows.values()], notes
 
 
-SQUEEZING = 4  # bytes of text that are one byte of a packed file, about
-
-
 class FilePart(NamedTuple):
     """What one rank reads: a file, or some row groups of a Parquet file.
 
@@ -222,51 +219,47 @@ class FilePart(NamedTuple):
         edge_tables.refuse_matrix(table, str(self.path), **columns)
 
 
-def own_file_parts(comm: Any, files: Sequence[Path]) -> tuple[list[FilePart], tuple[str, ...]]:
+def own_file_parts(comm: Any, paths: Sequence[Path]) -> tuple[list[FilePart], tuple[str, ...]]:
     """Return what this rank reads, and what the user should know of it.
 
     Every rank gets as many files; where there are fewer than ranks, Parquet files are shared by
     their row groups.
     """
-    every = [FilePart(path, alone=len(files) == 1) for path in files]
-    if len(every) < comm.size:
+    parts = [FilePart(path, alone=len(paths) == 1) for path in paths]
+    if len(parts) < comm.size:
         with collective_errors(comm):
-            every = list(_split(every) if comm.rank == 0 else ())
-        every = comm.bcast(every)
+            parts = list(_split(parts) if comm.rank == 0 else ())
+        parts = comm.bcast(parts)
     notes: tuple[str, ...] = ()
-    if len(every) < comm.size:
-        count = len(every)
-        text = "rank 0 read it for all" if count == 1 else f"{count} of the ranks read them for all"
-        parts = "one part" if count == 1 else f"{count} parts"
-        notes = (f"the edges are in {parts}, and {text} {comm.size}; write more part files",)
-    return every[comm.rank :: comm.size], notes
+    if (count := len(parts)) < comm.size:
+        note = "the edges are in one part, and rank 0 read it for all"
+        if count > 1:
+            note = f"the edges are in {count} parts, and {count} of the ranks read them for all"
+        notes = (f"{note} {comm.size}; write more part files",)
+    return parts[comm.rank :: comm.size], notes
 
 
-def _split(pieces: Iterable[FilePart]) -> Iterable[FilePart]:
-    for piece in pieces:
-        if piece.path.suffix.lower() not in tables.PARQUET:  # text, or packed once more
-            yield piece
+def _split(parts: Iterable[FilePart]) -> Iterable[FilePart]:
+    """Split Parquet files into their row groups."""
+    for part in parts:
+        if part.path.suffix.lower() not in tables.PARQUET:  # text, or packed once more
+            yield part
             continue
-        count = len(tables.row_groups(piece.path))
-        yield from (piece._replace(groups=(k,)) for k in range(count)) if count > 1 else (piece,)
+        count = len(tables.row_groups(part.path))
+        yield from (part._replace(groups=(k,)) for k in range(count)) if count > 1 else (part,)
 
 
-class NamedEdges(NamedTuple):
-    """The edges of a rank, their names (of the same kind on all ranks), and what was noticed."""
-
-    edges: EdgeEnds
-    names: Any
-    notes: tuple[str, ...]
-
-
-def _joined(comm: Any, pieces: list[Edges | None], where: str) -> NamedEdges:
-    """Put the edges of a rank's pieces together, of the kind that all ranks' pieces have."""
-    some = [edges for edges in pieces if edges is not None]
-    with_weights = next((str(edges.where) for edges in some if edges.weights is not None), "")
-    without = next((str(edges.where) for edges in some if edges.weights is None), "")
-    text = any(not isinstance(_numbers(edges.names), np.ndarray) for edges in some)
-    notes = {note for edges in some for note in edges.notes}
-    every = comm.allgather((with_weights, without, text, notes, len(pieces) - len(some)))
+def _joined(
+    comm: Any, parts: list[Edges | None], where: str
+) -> tuple[EdgeEnds, Any, tuple[str, ...]]:
+    """Put the edges of a rank's parts together: edges, names of one kind on all ranks, notes."""
+    read = [edges for edges in parts if edges is not None]
+    with_weights = next((str(edges.where) for edges in read if edges.weights is not None), "")
+    without = next((str(edges.where) for edges in read if edges.weights is None), "")
+    names = [_numbers(edges.names) for edges in read]
+    text = any(not isinstance(some, np.ndarray) for some in names)
+    notes = {note for edges in read for note in edges.notes}
+    every = comm.allgather((with_weights, without, text, notes, len(parts) - len(read)))
     weighted, plain = (next((rank[k] for rank in every if rank[k]), "") for k in (0, 1))
     if not (weighted or plain):
         raise InputError(f"{where} has no edges: all files are without rows. Write it again.")
@@ -280,10 +273,10 @@ def _joined(comm: Any, pieces: list[Edges | None], where: str) -> NamedEdges:
         all_notes.append(f"{empty} file{'s' * (empty > 1)} without rows")
     as_text = any(rank[2] for rank in every)
     with collective_errors(comm):
-        names, places = _names([_numbers(edges.names) for edges in some], as_text)
-        kind = index_type(len(names))
-        edges = _ends(some, [place.astype(kind) for place in places], bool(weighted))
-        return NamedEdges(edges, names, tuple(all_notes))
+        known, places = _names(names, as_text)
+        kind = index_type(len(known))
+        edges = _ends(read, [place.astype(kind) for place in places], bool(weighted))
+        return edges, known, tuple(all_notes)
 
 
 def _numbers(names: Any) -> Any:
@@ -295,14 +288,14 @@ def _numbers(names: Any) -> Any:
     return names.astype(np.int64, copy=False)
 
 
-def _names(every: list[Any], as_text: bool) -> tuple[Any, list[NDArray[Any]]]:
+def _names(names: list[Any], as_text: bool) -> tuple[Any, list[NDArray[Any]]]:
     """Return the names of several tables, every one once, and the places of each table's names."""
     if not as_text:
-        names = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *every]))
-        return names, [np.searchsorted(names, some) for some in every]
+        known = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *names]))
+        return known, [np.searchsorted(known, some) for some in names]
     texts = [
         pa.array(some).cast(pa.large_string()) if isinstance(some, np.ndarray) else some
-        for some in every
+        for some in names
     ]
     coded = pa.chunked_array(texts, type=pa.large_string()).dictionary_encode()
     if not coded.num_chunks:
@@ -311,13 +304,16 @@ def _names(every: list[Any], as_text: bool) -> tuple[Any, list[NDArray[Any]]]:
     return coded.chunk(0).dictionary, [np.asarray(chunk.indices) for chunk in coded.chunks]
 
 
-def _ends(some: list[Edges], places: list[NDArray[Any]], weighted: bool) -> EdgeEnds:
+def _ends(read: list[Edges], places: list[NDArray[Any]], weighted: bool) -> EdgeEnds:
     """Return the edges of several tables together, by the places of their nodes."""
-    columns: list[NDArray[Any]] = []
-    for end in (0, 1):
-        pairs = zip(some, places, strict=True)
-        parts = [place[edges.ends[end]] for edges, place in pairs]
-        columns.append(np.concatenate([np.empty(0, dtype=np.int32), *parts]))
-    weights = [edges.weights for edges in some if edges.weights is not None]
-    every = np.concatenate([np.empty(0), *weights]) if weighted else None
-    return EdgeEnds(columns[0], columns[1], every)
+    sources, targets = (
+        [place[edges.ends[side]] for edges, place in zip(read, places, strict=True)]
+        for side in (0, 1)
+    )
+    weights = [edges.weights for edges in read if edges.weights is not None]
+    none = np.empty(0, dtype=np.int32)
+    return EdgeEnds(
+        np.concatenate([none, *sources]),
+        np.concatenate([none, *targets]),
+        np.concatenate([np.empty(0), *weights]) if weighted else None,
+    )
