@@ -101,7 +101,7 @@ def _values(stream: Any, size: int) -> NDArray[Any]:
     place = memoryview(flat).cast("B") if values.nbytes else memoryview(b"")
     done = 0
     while done < len(place):  # pages of `values` are taken as they are filled
-        count = _into(stream, place[done : done + _BLOCK])
+        count = stream.readinto(place[done : done + _BLOCK])
         if not count:
             raise ValueError(f"it is cut short after {done} of {len(place)} bytes")
         done += count
@@ -110,18 +110,8 @@ def _values(stream: Any, size: int) -> NDArray[Any]:
     return values
 
 
-def _into(stream: io.BufferedIOBase, room: memoryview) -> int:
-    return stream.readinto(room)
-
-
 def _sparse_matrix(path: Path) -> Any:
-    """Read what ``scipy.sparse.save_npz`` wrote.
-
-    Raises
-    ------
-    ValueError, TypeError
-        It is none, or its arrays do not fit together; the text has no place.
-    """
+    """Read what ``scipy.sparse.save_npz`` wrote; errors do not name the file, or are ours."""
     arrays = read_arrays(path, _EVERY)
     kind, shape = _kind(arrays), _shape(arrays)
     if "coords" in arrays and len(coords := arrays["coords"]) == 2:  # how later versions write it
@@ -132,17 +122,22 @@ def _sparse_matrix(path: Path) -> Any:
     parts = {name: arrays[name] for name in _PARTS[kind]}
     seen = sum(array.nbytes for array in parts.values())
     limits.check_nodes(str(path), max(shape), parts["data"].size, seen)
+    coords = (parts.get("row"), parts.get("col"))
+    claims = SimpleNamespace(format=kind, ndim=2, shape=shape, coords=coords, **parts)
     try:
-        return _matrix_from_arrays(kind, shape, parts)
+        check_sparse(claims, "the matrix")  # before scipy looks at the arrays
+        if kind == "coo":
+            return sp.coo_array((parts["data"], coords), shape=shape)
+        return getattr(sp, f"{kind}_array")(tuple(parts.values()), shape=shape)
     except (ValueError, TypeError) as error:
         raise InputError(f"{path}: {short(error, 1000)}") from error
 
 
 def _kind(arrays: dict[str, NDArray[Any]]) -> str:
-    given = arrays.get("format")
-    if given is None or given.ndim or given.dtype.kind not in "SU":
+    text = arrays.get("format")
+    if text is None or text.ndim or text.dtype.kind not in "SU":
         raise ValueError(f"it has no text called format, but {listed(arrays) or 'no arrays'}")
-    name = given.item()
+    name = text.item()
     name = name.decode("ascii", "replace") if isinstance(name, bytes) else name
     if name not in _PARTS:
         raise ValueError(f"its format is {quoted(name)}; known are {', '.join(_PARTS)}")
@@ -150,20 +145,10 @@ def _kind(arrays: dict[str, NDArray[Any]]) -> str:
 
 
 def _shape(arrays: dict[str, NDArray[Any]]) -> tuple[int, int]:
-    given = arrays.get("shape")
-    if given is None or given.shape != (2,) or given.dtype.kind not in "iu" or given.min() < 0:
-        raise ValueError(f"its shape is {quoted(given)}; two whole numbers are needed")
-    return int(given[0]), int(given[1])
-
-
-def _matrix_from_arrays(kind: str, shape: tuple[int, int], parts: dict[str, NDArray[Any]]) -> Any:
-    """Return the matrix; what its arrays are is checked before scipy looks at them."""
-    coords = (parts.get("row"), parts.get("col"))
-    check_sparse(SimpleNamespace(format=kind, ndim=2, shape=shape, coords=coords, **parts),
-                 "the matrix")  # fmt: skip
-    if kind == "coo":
-        return sp.coo_array((parts["data"], coords), shape=shape)
-    return getattr(sp, f"{kind}_array")(tuple(parts.values()), shape=shape)
+    shape = arrays.get("shape")
+    if shape is None or shape.shape != (2,) or shape.dtype.kind not in "iu" or shape.min() < 0:
+        raise ValueError(f"its shape is {quoted(shape)}; two whole numbers are needed")
+    return int(shape[0]), int(shape[1])
 
 
 def read_matrix_market(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:

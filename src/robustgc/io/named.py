@@ -61,11 +61,11 @@ def positions(wanted: Any, names: NDArray[Any]) -> NDArray[np.int64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    asked, known = _arrow(wanted), _arrow(names)
-    if asked.type != known.type:
-        asked, known = asked.cast(pa.string()), known.cast(pa.string())
-    found = pc.index_in(asked, value_set=known)
-    return np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
+    values, known = _arrow(wanted), _arrow(names)
+    if values.type != known.type:
+        values, known = values.cast(pa.string()), known.cast(pa.string())
+    place = pc.index_in(values, value_set=known).fill_null(-1)
+    return np.asarray(place.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def as_text(values: Any) -> Any:
@@ -76,27 +76,21 @@ def as_text(values: Any) -> Any:
 
 
 def by_number(pairs: Iterable[tuple[Any, Any]], names: NDArray[Any]) -> dict[int, Any]:
-    """Return values given by the names of nodes by their numbers; refuse names there are not.
+    """Return pairs of the name of a node and a value as values by the numbers of nodes.
 
-    Parameters
-    ----------
-    pairs : iterable of tuple
-        Name and value. Names are compared as text.
-    names : ndarray
-        Of all nodes.
+    Names, compared as text, that are not among the names of the nodes are refused.
     """
-    given = list(pairs)
-    wanted = [name for name, _ in given]
-    place = positions(wanted, names)
-    unknown = [name for name, k in zip(wanted, place.tolist(), strict=True) if k < 0]
-    if unknown:
+    pairs = list(pairs)
+    wanted = [name for name, _ in pairs]
+    place = positions(wanted, names).tolist()
+    if unknown := [name for name, k in zip(wanted, place, strict=True) if k < 0]:
         raise InputError(
             f"{len(unknown)} of {len(wanted)} names are not in the graph, first "
             f"{quoted(unknown[0], 60)}{near(unknown[0], names)}. Names are compared as text; check "
             "them."
         )
     values: dict[int, Any] = {}
-    for (name, value), k in zip(given, place.tolist(), strict=True):
+    for (name, value), k in zip(pairs, place, strict=True):
         if k in values:
             raise InputError(
                 f"{quoted(name, 60)} is named twice: names are compared as text, and two of these "
