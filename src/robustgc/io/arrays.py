@@ -122,12 +122,12 @@ def _sparse_matrix(path: Path) -> Any:
     parts = {name: arrays[name] for name in _PARTS[kind]}
     seen = sum(array.nbytes for array in parts.values())
     limits.check_nodes(str(path), max(shape), parts["data"].size, seen)
-    coords = (parts.get("row"), parts.get("col"))
-    claims = SimpleNamespace(format=kind, ndim=2, shape=shape, coords=coords, **parts)
+    pair = (parts.get("row"), parts.get("col"))
+    claims = SimpleNamespace(format=kind, ndim=2, shape=shape, coords=pair, **parts)
     try:
         check_sparse(claims, "the matrix")  # before scipy looks at the arrays
         if kind == "coo":
-            return sp.coo_array((parts["data"], coords), shape=shape)
+            return sp.coo_array((parts["data"], pair), shape=shape)
         return getattr(sp, f"{kind}_array")(tuple(parts.values()), shape=shape)
     except (ValueError, TypeError) as error:
         raise InputError(f"{path}: {short(error, 1000)}") from error
