@@ -22,20 +22,10 @@ _SAME, _SQUARE = "the names of rows and columns are the same", "it is a square o
 
 @dataclass(frozen=True)
 class Matrix:
-    """Weights between nodes, and why a table was taken for them.
+    """Weights between nodes, and why a table was taken for them."""
 
-    Attributes
-    ----------
-    weights : ndarray, shape (N, N)
-        NaN where there are none.
-    names : sequence of str, or None
-        None: the nodes are numbered.
-    reason : str
-    notes : tuple of str
-    """
-
-    weights: NDArray[np.float64]
-    names: Any
+    weights: NDArray[np.float64]  # a row and a column per node; NaN where there are none
+    names: Any  # texts, or None: the nodes are numbered
     reason: str
     notes: tuple[str, ...] = ()
 
@@ -75,24 +65,12 @@ def graph(matrix: Matrix, symmetrise: str | None, where: str) -> NamedGraph:
 
 @dataclass(frozen=True)
 class _Shape:
-    """Which rows and columns of a text table are a matrix.
+    """Which rows and columns of a text table are a matrix."""
 
-    Attributes
-    ----------
-    names : list of str or None
-        Of its columns.
-    start : int
-        Columns before it: names, or numbers, of the rows.
-    labelled : bool
-        Whether there are names of the rows.
-    look : Layout
-        With the row of names, if there is one, as the header.
-    """
-
-    names: list[str] | None
-    start: int
-    labelled: bool
-    look: tables.Layout
+    names: list[str] | None  # of its columns
+    start: int  # columns before it: names, or numbers, of the rows
+    labelled: bool  # whether there are names of the rows
+    look: tables.Layout  # with the row of names, if there is one, as the header
 
 
 def of_text(path: Path, look: tables.Layout, header: bool | None = None) -> Matrix | None:

@@ -28,23 +28,11 @@ _SOME = 1000  # rows that tell what kind a column is
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """The edges of a table, as they are given.
+    """The edges of a table, as they stand there."""
 
-    Attributes
-    ----------
-    ends : list of two ndarrays of int
-        The nodes of every edge, by their place in `names`.
-    names : ndarray of int or Arrow array of text
-        Every node once: numbers ascending, text as it comes.
-    weights : ndarray or None
-        None: the table has none.
-    where : Path or str
-    notes : tuple of str
-    """
-
-    ends: list[NDArray[Any]]
-    names: Any
-    weights: NDArray[np.float64] | None
+    ends: list[NDArray[Any]]  # both nodes of every edge, by their place in `names`
+    names: Any  # every node once: an array of numbers, ascending, or an Arrow array of text
+    weights: NDArray[np.float64] | None  # None: the table has none
     where: Path | str
     notes: tuple[str, ...] = ()
 
@@ -136,9 +124,8 @@ def _text_edges(
         del chunks, nodes, edges  # memory
         return _text_edges(path, look, wanted, rows, alone=False)
     look = replace(look, first=first)
-    notes = _first_notes(look)
-    if dialect is None or dialect.header is None:
-        notes += _word_notes(look, edges, pair, wanted)
+    by_user = wanted.any or (dialect is not None and dialect.header is not None)
+    notes = _first_notes(look, edges, pair, by_user)
     return replace(edges, notes=(*look.notes, *notes, *chosen.notes))
 
 
@@ -209,35 +196,37 @@ def _first_line(look: tables.Layout, edges: Edges, header: Sequence[str] | None)
     return First.LIKELY if likely else First.OPEN
 
 
-def _first_notes(look: tables.Layout) -> tuple[str, ...]:
-    """Say how the first line was read, where it was not plain."""
+def _first_notes(
+    look: tables.Layout, edges: Edges, pair: tuple[str, str], by_user: bool
+) -> tuple[str, ...]:
+    """Say how the first line was read, where that was not plain.
+
+    Its words may be nodes too, or its numbers the only ones. `by_user` says that the user has named
+    columns, or has said whether there is a header.
+    """
+    header = f"line {look.skipped} is read as a header"
+    cure = "(--no-header reads it as an edge)"
     if look.first in (First.LIKELY, First.HEADER):
         names = short(", ".join(name for name in look.names or () if name))
-        line = f"line {look.skipped} is read as a header: {names}"
-        return (f"{line} (--no-header reads it as an edge)",)
+        return (f"{header}: {names} {cure}",)
     if look.first is First.OPEN:
-        line = f"line {look.skipped + 1} is read as an edge: {short(', '.join(look.sample[0]))}"
-        return (f"{line}; use --header if it names the columns",)
-    return ()
-
-
-def _word_notes(
-    look: tables.Layout, edges: Edges, pair: tuple[str, str], wanted: Wanted
-) -> tuple[str, ...]:
-    """Say what the first line is where its words are nodes too, or its numbers the only ones."""
-    if isinstance(edges.names, np.ndarray) or wanted.any:
+        return (_read_as_edge(look),)
+    if isinstance(edges.names, np.ndarray) or by_user:
         return ()
     if look.first is First.KNOWN:
         nodes = [name for name in pair if edges.names.index(name).as_py() >= 0]
         both = "are nodes" if len(nodes) > 1 else "is a node"
-        line = f"line {look.skipped} is read as a header, though {listed(nodes)} {both} too"
-        return (f"{line} (--no-header reads it as an edge)",) if nodes else ()
+        return (f"{header}, though {listed(nodes)} {both} too {cure}",) if nodes else ()
     numbers = [[is_number(field) for field in row[:2]] for row in look.sample[:_SOME]]
-    if look.first is First.ROW and len(numbers) > 2 and all(numbers[0]):
-        if not any(any(row) for row in numbers[1:]):
-            line = f"line {look.skipped + 1} is read as an edge: {short(', '.join(look.sample[0]))}"
-            return (f"{line}; use --header if it names the columns",)
-    return ()
+    alone = len(numbers) > 2 and all(numbers[0]) and not any(any(row) for row in numbers[1:])
+    return (_read_as_edge(look),) if look.first is First.ROW and alone else ()
+
+
+def _read_as_edge(look: tables.Layout) -> str:
+    words = short(", ".join(look.sample[0]))
+    return (
+        f"line {look.skipped + 1} is read as an edge: {words}; use --header if it names the columns"
+    )
 
 
 def arrow_edges(table: Any, where: str, **columns: str | None) -> Edges:

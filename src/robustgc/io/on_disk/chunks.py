@@ -49,8 +49,10 @@ def _chunks(edges: Any, limit: int, weighted: bool | None) -> Iterator[tuple[str
         for path in files:  # before hours of work, not after
             _check_name(path)
         for path in files:
-            reader = _npy(path, limit) if path.suffix == ".npy" else _text(path, limit, weighted)
-            yield from ((str(path), chunk) for chunk in reader)
+            chunks = _text(path, limit, weighted)
+            if path.suffix == ".npy":
+                chunks = _pieces(_npy(path), limit, f"{path}, row", None)
+            yield from ((str(path), chunk) for chunk in chunks)
         return
     if not isinstance(edges, Iterable):
         raise TypeError(
@@ -59,10 +61,8 @@ def _chunks(edges: Any, limit: int, weighted: bool | None) -> Iterator[tuple[str
         )
     for number, chunk in enumerate(edges):
         where = f"chunk {number}"
-        arrays = _arrays(chunk, where)
-        for start in range(0, len(arrays[0]), ROWS):
-            part = [array[start : start + ROWS] for array in arrays]
-            yield where, _checked(part, limit, f"{where}, edge", start, weighted)
+        pieces = _pieces(_arrays(chunk, where), limit, f"{where}, edge", weighted)
+        yield from ((where, piece) for piece in pieces)
 
 
 def _check_name(path: Path) -> None:
@@ -98,6 +98,15 @@ def _check_integers(arrays: Iterable[NDArray[Any]], where: str) -> None:
                 f"{where}: nodes of type {array.dtype}; number the nodes 0, 1, 2, ... and give "
                 "integers."
             )
+
+
+def _pieces(
+    arrays: list[NDArray[Any]], limit: int, where: str, weighted: bool | None
+) -> Iterator[Chunk]:
+    """Yield checked parts of the columns of edges."""
+    for start in range(0, len(arrays[0]), ROWS):
+        part = [np.ascontiguousarray(array[start : start + ROWS]) for array in arrays]
+        yield _checked(part, limit, where, start, weighted)
 
 
 def _checked(
@@ -137,7 +146,8 @@ def _bad_weight(weight: float) -> str:
     return f"weight {weight} is {name}; weights must be positive and finite. Correct or remove it."
 
 
-def _npy(path: Path, limit: int) -> Iterator[Chunk]:
+def _npy(path: Path) -> list[NDArray[Any]]:
+    """Return both columns of an array in a file, mapped into memory."""
     try:
         pairs = map_array(path)
     except ValueError as failure:
@@ -145,9 +155,7 @@ def _npy(path: Path, limit: int) -> Iterator[Chunk]:
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise ValueError(f"{path}: an array of shape {pairs.shape}; give one of shape (edges, 2).")
     _check_integers([pairs], str(path))
-    for start in range(0, len(pairs), ROWS):
-        part = np.ascontiguousarray(pairs[start : start + ROWS].T)
-        yield _checked([part[0], part[1]], limit, f"{path}, row", start, None)
+    return [pairs[:, 0], pairs[:, 1]]
 
 
 def _text(path: Path, limit: int, weighted: bool | None) -> Iterator[Chunk]:
