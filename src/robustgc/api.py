@@ -18,7 +18,8 @@ from robustgc.estimators.saving.model import save
 from robustgc.io import frames, writing
 from robustgc.io.dialect import Dialect
 from robustgc.io.graph_files import read_graph
-from robustgc.io.label_inputs import labels_of, marker_of, reviewed_of, table_of
+from robustgc.io.label_files import table_of
+from robustgc.io.label_nodes import labels_of, marker_of, reviewed_of
 from robustgc.io.limits import allowing
 from robustgc.io.named import NamedGraph, as_names, by_number
 from robustgc.io.objects import named_graph

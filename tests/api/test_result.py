@@ -182,7 +182,7 @@ def test_points_under_their_index():
         ({"graph": nx.path_graph(3), "labels": {}}, "no labels"),
         ({"graph": np.ones((2, 3)), "labels": {0: "a"}}, r"shape \(2, 3\)"),
         ({"graph": np.array([[0, -1, 3], [1, 2, 0]]), "labels": {0: "a"}}, "nodes from -1 to 3"),
-        ({"points": np.ones(3), "labels": {0: "a"}}, "give a row each"),
+        ({"points": np.ones(3), "labels": {0: "a"}}, "give one row for each point"),
         ({"points": np.array([[1, np.nan]]), "labels": {0: "a"}}, "row 1, column 'column 2'"),
     ],
 )

@@ -148,7 +148,7 @@ TABLES = {
     "decision misspelt": ({"header": [*HEADER[:4], "decison"]}, r"\(is it 'decison'\?\)"),
     "no issues table": (
         {"header": ["who", *HEADER[1:]]},
-        r"no column 'node'; its columns are 'who'.* robustgc audit",
+        r"no column 'node'; the columns are 'who'.* robustgc audit",
     ),
     "two columns": (
         {"header": [*HEADER[:3], "decision", "decision"]},
@@ -368,5 +368,5 @@ def test_summary_for_machines(place):
 
 def test_other_endings_are_refused(place):
     issues(place, ["keep"], name="issues.doc")
-    assert "an issues table is one of" in apply(place, code=1, table="issues.doc").stderr
+    assert "issues tables come as" in apply(place, code=1, table="issues.doc").stderr
     assert "does not exist" in apply(place, code=1, table="issue.csv").stderr

@@ -11,7 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 from robustgc.io.graph_files import read_graph
-from robustgc.io.label_files import attached, of_attribute, read_labels
+from robustgc.io.label_files import of_attribute, read_labels
+from robustgc.io.label_nodes import node_labels
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError
 
@@ -245,19 +246,19 @@ def test_bad_labels_are_refused_with_their_place(tmp_path, name):
     path = tmp_path / file
     path.write_bytes(content)
     with pytest.raises(InputError) as caught:
-        attached(read_labels(path), GRAPH)
+        node_labels(read_labels(path), GRAPH)
     said(caught, path, parts)
 
 
 def test_unknown_nodes_are_left_out_on_demand_but_not_all_of_them(tmp_path):
     path = tmp_path / "l.csv"
     path.write_text("node,label\na,x\nz,x\nb,y\n")
-    y, notes = attached(read_labels(path), GRAPH, ignore_unknown=True)
+    y, notes = node_labels(read_labels(path), GRAPH, ignore_unknown=True)
     assert y.tolist() == ["x", "y", None, None]
     assert notes == ("1 of 3 labelled nodes are not in the graph and were left out, first z",)
     path.write_text("node,label\ny,x\nz,x\n")
     with pytest.raises(InputError, match="2 of 2 labelled nodes are not in the graph"):
-        attached(read_labels(path), GRAPH, ignore_unknown=True)
+        node_labels(read_labels(path), GRAPH, ignore_unknown=True)
 
 
 def test_wrong_columns_and_attributes(tmp_path):
@@ -269,6 +270,6 @@ def test_wrong_columns_and_attributes(tmp_path):
         read_labels(path, node="node", label="node")
     mixed = NamedGraph(GRAPH.W, GRAPH.names, attributes={"c": ["x", None, 2, True]})
     with pytest.raises(InputError, match=r"several kinds, as 'x' \(row 1\) and 2 \(row 3\) and T"):
-        attached(of_attribute("c", mixed, "g.json"), mixed)
+        node_labels(of_attribute("c", mixed, "g.json"), mixed)
     with pytest.raises(InputError, match=r"'club' is neither a file .* g.gml \(attributes: there"):
         of_attribute("club", GRAPH, "g.gml")

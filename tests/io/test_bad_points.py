@@ -66,8 +66,8 @@ POINTS = {
     "npy of another kind": ("p.npy", b"x,y\n1,2\n", "no array that numpy.save"),
     "npz cut": ("p.npz", npz(X=np.ones((9, 9)))[:-30], "or is cut short"),
     "npz damaged": ("p.npz", npz(X=np.ones((9, 9))).replace(b"\0\0\xf0?", b"\0\0\0?"), "cut short"),
-    "npz of several": ("p.npz", npz(a=[[1]], b=[[1]]), "has a, b; call the points X"),
-    "npz of none": ("p.npz", npz(), "has no arrays; call the points X"),
+    "npz of several": ("p.npz", npz(a=[[1]], b=[[1]]), "has a, b, and none called X"),
+    "npz of none": ("p.npz", npz(), "has no arrays"),
     "npz with few names": ("p.npz", npz(X=[[1], [2]], names=["a"]), "shape (1,) for 2 points"),
     "npz same names": ("p.npz", npz(X=[[1], [2]], names=["a", "a"]), "row 2: the name 'a'"),
 }  # fmt: skip
@@ -96,7 +96,7 @@ def test_columns_that_are_not_there(tmp_path):
     np.save(tmp_path / "p.npy", np.eye(2))
     with pytest.raises(InputError, match="an array has no named columns; leave out --id"):
         read_points(tmp_path / "p.npy", name="id")
-    with pytest.raises(InputError, match=r"shape \(3,\); give a row each"):
+    with pytest.raises(InputError, match=r"shape \(3,\); give one row for each point"):
         named_points([1, 2, 3])
     with pytest.raises(InputError, match="The points, row 2, column 'column 1': the value is mis"):
         named_points([[1.0], [np.nan]])

@@ -9,7 +9,8 @@ from named_edges import edges_of
 from robustgc import classify
 from robustgc.io.dialect import Dialect, encoding_of
 from robustgc.io.graph_files import read_graph
-from robustgc.io.label_files import attached, read_labels
+from robustgc.io.label_files import read_labels
+from robustgc.io.label_nodes import node_labels
 from robustgc.io.opening import InputError
 from robustgc.io.point_files import read_points
 
@@ -173,12 +174,12 @@ def test_points_and_labels_are_read_the_same_way(tmp_path):
     assert len(read_points(bare, dialect=Dialect(header=True)).X) == 2
     graph = read_graph(write(tmp_path, CITIES))
     labels = write(tmp_path, "node;label;more\nZürich;ö;1.234,5\nParis;ü;x\n".encode("utf-16"))
-    y, notes = attached(read_labels(labels, dialect=Dialect(header=False)), graph)
+    y, notes = node_labels(read_labels(labels, dialect=Dialect(header=False)), graph)
     assert [label for label in y if label] == ["ö", "ü"]
     assert notes == ("g.csv is read as utf-16 (--encoding NAME reads it as another encoding)",)
     twice = write(tmp_path, "node;label\nZürich;ö\nZürich;ü\n".encode("utf-16"))
     with pytest.raises(InputError, match=r"'ö' \(line 2\) and 'ü' \(line 3\)"):
-        attached(read_labels(twice), graph)
+        node_labels(read_labels(twice), graph)
 
 
 def run(*words):

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from robustgc.api import classify
 from robustgc.io import tables
 from robustgc.io.graph_files import read_graph, write_graph
+from robustgc.io.heads import SAMPLE
 from robustgc.io.named import NamedGraph
 from robustgc.io.objects import named_graph
 from robustgc.io.point_files import read_points
@@ -220,7 +221,7 @@ def test_columns_are_found_by_name_and_long_lines_are_whole(tmp_path):
     wide = ",".join(f"column_{k}" for k in range(20_000))  # more than the first look
     (tmp_path / "p.csv").write_text(f"{wide}\n{','.join(['1.5'] * 20_000)}\n")
     assert read_points(tmp_path / "p.csv").X.shape == (1, 20_000)
-    assert len(wide) > tables.SAMPLE
+    assert len(wide) > SAMPLE
 
 
 def test_copies_directions_and_loops(tmp_path):

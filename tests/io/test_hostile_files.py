@@ -57,13 +57,13 @@ def about(shape, kind="<f8"):
 # Tables of text
 
 TABLES = {
-    "long field": (b"a," + b"x" * LONG + b"\nb,c\n", "line 1: field 2 has 200000 letters"),
+    "long field": (b"a," + b"x" * LONG + b"\nb,c\n", "line 1: field 2 has 200000 characters"),
     "long field below": (b"a,b\n" + b"x" * LONG + b",b\n", "line 2: field 1 has 200000"),
     "long quoted field": (b'a,"' + b"x" * LONG + b'"\nb,c\n', "line 1: field 2 has"),
     "long and wrong": (b"a,b\n" * 50_000 + b"x" * LONG + b"\n", "line 50001: field 1 has"),
-    "zeros": (bytes(MB), "line 1: a NUL byte, letter 1"),
+    "zeros": (bytes(MB), "line 1: a NUL byte, character 1"),
     "many zeros": (bytes(3 * MB), "line 1: NUL bytes, and more than 1,048,576 bytes"),
-    "zeros in a line": (b"a,b\nc,\0\n", "line 2: a NUL byte, letter 3"),
+    "zeros in a line": (b"a,b\nc,\0\n", "line 2: a NUL byte, character 3"),
     "one line": (b"ab," * MB, "line 1: more than 1,048,576 bytes without an end of the line"),
     "one line, later": (b"a,b\n" * 50_000 + b"ab," * MB, "line 50001: more than 1,048,576 bytes"),
     "many fields": (b"a,b\n" + b"x," * 9999 + b"\n", "line 2: 10000 fields where 2"),
@@ -84,7 +84,7 @@ def test_tables_of_text_are_refused_with_their_line(tmp_path, name):
 def test_points_of_long_fields_are_refused(tmp_path):
     path = tmp_path / "p.csv"
     path.write_bytes(b"1,2\n" + b"1" * LONG + b",2\n")
-    refused(read_points, path, "line 2: field 1 has 200000 letters")
+    refused(read_points, path, "line 2: field 1 has 200000 characters")
 
 
 def test_names_in_messages_are_cut(tmp_path):

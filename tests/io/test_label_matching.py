@@ -147,7 +147,9 @@ def test_a_column_found_by_its_place(place):
 def test_without_a_cause_the_names_of_the_graph_are_shown(place):
     said = place(text(cycle("thing {}")))
     assert "12 of 12 labelled nodes are not in the graph, first thing 0, thing 1" in said
-    assert "None is: the graph has 12 nodes, called 'n0', 'n1', 'n2', 'n3', 'n4', ..." in said
+    assert (
+        "No name matches: the graph has 12 nodes, called 'n0', 'n1', 'n2', 'n3', 'n4', ..." in said
+    )
     assert "--node-column" in said
     assert "--ignore-unknown" not in said
 
@@ -190,5 +192,5 @@ def test_points_as_well():
 def test_attributes_of_any_kind_do_no_harm():
     graph = ring(cycle("n{}"))
     nx.set_node_attributes(graph, {"n0": [1], "n1": {"a": 2}, "n2": None, "n3": 2.5}, "odd")
-    with pytest.raises(InputError, match="None is: the graph has 12 nodes"):
+    with pytest.raises(InputError, match="No name matches: the graph has 12 nodes"):
         classify(graph, {"q": "x", "r": "y"})

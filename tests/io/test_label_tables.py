@@ -77,7 +77,7 @@ READ = {
 # What is refused: content, and what is said.
 REFUSED = {
     "label not plainly called so": (csv(FRAME), [
-        "which of 4 columns holds the label is open",
+        "which of 4 columns holds the label is not clear",
         "'node' (34), 'name' (34), 'age' (9), 'club' (2)", "--label-column (label_column="]),
     "nor the nodes": (csv(FRAME[["name", "age", "club"]]), ["which of 3 columns", "--node-column"]),
     "no header, three columns": (csv(FRAME[["node", "name", "club"]], header=False), [

@@ -95,7 +95,7 @@ def test_plain_comments_are_skipped_without_a_word(tmp_path, text):
 def test_other_comments_are_told(tmp_path, line):
     graph = read_graph(table(tmp_path, f"# a list\n{line}\n1,2\n2,3\n"))
     assert graph.n_edges == 2
-    note = f"2 lines before the rows of edges.csv skipped as comments, such as line 2: {line!r}"
+    note = f"2 lines are skipped as comments before the rows of edges.csv, such as line 2: {line!r}"
     assert graph.notes == (note,)
 
 

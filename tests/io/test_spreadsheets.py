@@ -14,13 +14,14 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from joined_names import split_names
 from robustgc.api import classify
 from robustgc.cli.app import app
 from robustgc.io.dialect import Dialect
 from robustgc.io.errors import InputError
 from robustgc.io.graph_files import read_graph
-from robustgc.io.label_files import attached, read_labels
-from robustgc.io.name_lists import split_names
+from robustgc.io.label_files import read_labels
+from robustgc.io.label_nodes import node_labels
 from robustgc.io.point_files import read_points
 from robustgc.io.writing import write_table
 
@@ -72,7 +73,7 @@ def test_cells_are_read_as_they_show(tmp_path):
         "spaced",
     ]  # fmt: skip
     graph = read_graph(book(tmp_path / "e.xlsx", edges=[[f"n{k}", f"n{k + 1}"] for k in range(11)]))
-    _, notes = attached(table, graph)
+    _, notes = node_labels(table, graph)
     assert any("2 cells with line breaks or tabs" in note for note in notes)
 
 

@@ -94,13 +94,14 @@ def test_a_stream_may_be_ended_from_another_thread():
 PROGRAM = """
 import sys, test_streaming
 from robustgc.io import tables
-from robustgc.io.inner_files import InnerFile
+from robustgc.io.layouts import find_layout
+from robustgc.io.opening import InnerFile
 rows = test_streaming.ROWS
 content = b"a,b\\n" + 2 * rows + test_streaming.BAD + 9 * rows
 path = InnerFile.of("t.csv", ".csv", len(content), lambda: test_streaming.Slow(content))
 import pyarrow as pa
 try:
-    tables.read(path, tables.layout(path, ()), {0: pa.int64(), 1: pa.int64()})
+    tables.read(find_layout(path, ()), {0: pa.int64(), 1: pa.int64()})
 except tables.InputError as error:
     kept = error  # and with it all that its frames hold
     sys.exit(3)

@@ -11,7 +11,7 @@ REFUSED = {
     "'Smith, John','Doe, Jane'\n'Doe, Jane','Poe, Al'\n": r"line 1: text in single quotes is cut "
     r"at ',': .*Put it in double quotes",
     'source,target\n"a\nb",c\n': "Fields over several lines are not read: replace the line break",
-    "a,b\nb\0,c\n": "line 2: a NUL byte, letter 2 of the line",
+    "a,b\nb\0,c\n": "line 2: a NUL byte, character 2 of the line",
 }
 
 

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from robustgc.api import classify
-from robustgc.io.label_files import attached, label_table, of_attribute, read_labels
+from robustgc.io.label_files import label_table, of_attribute, read_labels
+from robustgc.io.label_nodes import node_labels
 from robustgc.io.named import NamedGraph, positions
 from robustgc.io.objects import named_graph
 from robustgc.io.point_files import named_points, read_points
@@ -24,11 +25,11 @@ def test_labels_from_files_tables_and_attributes(tmp_path):
     table = pa.table({"node": ["007", "東京", "b"], "y": ["red", "blue", None]})
     pq.write_table(table, tmp_path / "l.parquet")
     for name in ("l.csv", "l.tsv", "l.parquet"):
-        assert attached(read_labels(tmp_path / name), graph)[0].tolist() == wanted
+        assert node_labels(read_labels(tmp_path / name), graph)[0].tolist() == wanted
     for frame in (table, table.to_pandas(), dict(zip(*table.to_pydict().values(), strict=True))):
-        assert attached(label_table(frame), graph)[0].tolist() == wanted
+        assert node_labels(label_table(frame), graph)[0].tolist() == wanted
     named = NamedGraph(graph.W, graph.names, attributes={"team": wanted})
-    assert attached(of_attribute("team", named, "g"), named)[0].tolist() == wanted
+    assert node_labels(of_attribute("team", named, "g"), named)[0].tolist() == wanted
 
 
 def test_names_are_compared_as_text_whatever_they_are():

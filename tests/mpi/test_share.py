@@ -122,7 +122,8 @@ from pathlib import Path
 import numpy as np
 from robustgc.graph.csr import CSR
 from robustgc.io.graph_files import read_graph
-from robustgc.io.label_files import LabelTable, attached, read_labels
+from robustgc.io.label_files import LabelTable, read_labels
+from robustgc.io.label_nodes import node_labels
 from robustgc.io.named import NamedGraph
 from robustgc.mpi.reading import DistributedInput, read_share, route_labels
 from robustgc.mpi.share import from_weights
@@ -141,7 +142,7 @@ def by_name(numbers, classes, found):
 
 def compare(table, found, graph, **options):
     try:
-        y, notes = attached(table, graph, **options)
+        y, notes = node_labels(table, graph, **options)
     except ValueError as error:
         said = str(error)
         try:

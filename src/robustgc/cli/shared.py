@@ -173,8 +173,7 @@ def _label_file(asked: Question, others: tuple[str, ...], what: str) -> Any:
     """Read the file of labels; `others` are the columns or attributes that might be meant too."""
     from robustgc.graph.quoting import listed
     from robustgc.io.errors import InputError
-    from robustgc.io.label_files import read_labels
-    from robustgc.io.label_inputs import names_file
+    from robustgc.io.label_files import names_file, read_labels
 
     text = asked.labels or ""
     if others and text != options.PIPE and not names_file(text):

@@ -28,7 +28,7 @@ from robustgc.graph.atomic import together
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import check_weights
 from robustgc.io.graph_files import read_graph
-from robustgc.io.label_inputs import labels_of, marker_of
+from robustgc.io.label_nodes import labels_of, marker_of
 from robustgc.io.named import NamedGraph
 from robustgc.io.objects import named_graph
 from robustgc.io.opening import InputError, replacing

@@ -12,8 +12,7 @@ from robustgc.affinity.features import SCALINGS, Standardisation, matched
 from robustgc.estimators.robust import RobustGC
 from robustgc.graph.alerts import warn
 from robustgc.graph.quoting import listed, quoted
-from robustgc.io.label_files import LabelTable
-from robustgc.io.label_inputs import names_file
+from robustgc.io.label_files import LabelTable, names_file
 from robustgc.io.opening import InputError
 from robustgc.io.point_columns import NamedPoints
 from robustgc.io.point_files import named_points, read_points

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from robustgc.graph.quoting import quoted
 from robustgc.io import tables
+from robustgc.io.decimals import is_number
 from robustgc.io.edge_columns import HEADER
 from robustgc.io.headers import counts_rows
+from robustgc.io.layouts import Layout
 from robustgc.io.named import NamedGraph, as_names, numbers_or_text
 from robustgc.io.opening import InputError
-from robustgc.io.reasons import is_number
 from robustgc.io.rows import assemble, check_edge_weights, edge_name, refuse_directed
 
 _MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None", "-")
@@ -70,10 +71,10 @@ class _Shape:
     names: list[str] | None  # of its columns
     start: int  # columns before it: names, or numbers, of the rows
     labelled: bool  # whether there are names of the rows
-    look: tables.Layout  # with the row of names, if there is one, as the header
+    look: Layout  # with the row of names, if there is one, as the header
 
 
-def of_text(path: Path, look: tables.Layout, header: bool | None = None) -> Matrix | None:
+def of_text(path: Path, look: Layout, header: bool | None = None) -> Matrix | None:
     """Return the matrix that a text table is; None: it is none, as far as can be seen.
 
     `header` is what the user says of the first row.
@@ -86,7 +87,7 @@ def of_text(path: Path, look: tables.Layout, header: bool | None = None) -> Matr
         return None
     types: dict[int, Any] = {0: pa.string()} if shape.start else {}
     types |= {k: pa.float64() for k in range(shape.start, shape.look.width)}
-    chunks = tables.read(path, replace(shape.look, nulls=_MISSING), types)
+    chunks = tables.read(replace(shape.look, nulls=_MISSING), types)
     parts = [[_array(part) for part in column] for column in chunks[shape.start :]]
     W = np.column_stack([np.concatenate(column) for column in parts])
     if shape.labelled and shape.names is not None:
@@ -100,7 +101,7 @@ def _array(part: Any) -> NDArray[np.float64]:
     return np.asarray(part.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def _named(look: tables.Layout) -> _Shape | None:
+def _named(look: Layout) -> _Shape | None:
     """Return a table whose rows have the names of its columns, as far as the sample goes."""
     table = [list(look.names), *look.sample] if look.names is not None else look.sample
     top, rows = [field.strip() for field in table[0]], table[1:]
@@ -123,7 +124,7 @@ def _named(look: tables.Layout) -> _Shape | None:
     return _Shape(names, 1, True, full)
 
 
-def _cells(rows: list[list[str]], start: int, end: int, look: tables.Layout) -> bool:
+def _cells(rows: list[list[str]], start: int, end: int, look: Layout) -> bool:
     """Whether rows are of one length, with numbers, or nothing, in some columns."""
     if any(len(row) != end + look.blank for row in rows):
         return False
@@ -131,7 +132,7 @@ def _cells(rows: list[list[str]], start: int, end: int, look: tables.Layout) -> 
     return all(is_number(field, look.decimal) or field in _MISSING for field in fields)
 
 
-def _square(look: tables.Layout) -> _Shape | None:
+def _square(look: Layout) -> _Shape | None:
     """Return a table with as many rows as columns, all numbers, that looks like weights."""
     names, rows = look.names, look.sample
     if names is not None and any(name.lower() in HEADER for name in names):
@@ -161,7 +162,7 @@ def _counting(names: list[str]) -> bool:
     return any(names == [str(k + start) for k in range(len(names))] for start in (0, 1))
 
 
-def _refuse_three(path: Path, look: tables.Layout) -> None:
+def _refuse_three(path: Path, look: Layout) -> None:
     """Refuse three rows of three 0 or 1, which are three edges or a matrix with directions."""
     fields = {field.strip() for row in look.sample for field in row}
     square = look.complete and [len(row) for row in look.sample] == [3, 3, 3]

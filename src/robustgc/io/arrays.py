@@ -19,9 +19,8 @@ from robustgc.graph.quoting import listed, quoted, short
 from robustgc.graph.structure import check_sparse
 from robustgc.io import limits, objects
 from robustgc.io.errors import InputError
-from robustgc.io.inner_files import InnerFile
 from robustgc.io.named import NamedGraph
-from robustgc.io.opening import SQUEEZED, whole
+from robustgc.io.opening import SQUEEZED, InnerFile, whole
 
 _BLOCK = 2**20
 _WAYS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

@@ -1,40 +1,54 @@
 """Tables whose columns have types: Parquet, Feather and Arrow IPC, and JSON lines."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from robustgc.graph.quoting import short
-from robustgc.io import limits, tables
-from robustgc.io.opening import InputError, kind, packed_size, whole
+from robustgc.io import limits
+from robustgc.io.opening import InputError, kind, opened, packed_size, whole
 
+PARQUET = (".parquet", ".pq")
 FEATHER = (".feather", ".arrow", ".ipc")
 LINES = (".jsonl", ".ndjson")
-TYPED = (*tables.PARQUET, *FEATHER, *LINES)
+TYPED = (*PARQUET, *FEATHER, *LINES)
 _OBJECTS = 4  # bytes of memory for a byte of JSON whose values become columns, about
 _FIRST = b"ARROW1"  # files begin so, streams do not
 
 
 def read_typed(path: Path) -> Any:
     """Read a file whose ending is one of `TYPED` as an Arrow table."""
-    ending = kind(path)
-    if ending in tables.PARQUET:
-        return tables.parquet(path)
+    if kind(path) in PARQUET:
+        return parquet(path)
+    if kind(path) in LINES:
+        cure = " Every line is an object in braces, with the same keys."
+        with _readable(path, "JSON lines", cure):
+            return _checked(_json_lines(path))
+    with _readable(path, "Feather or Arrow"):
+        return _checked(_ipc(path))
+
+
+@contextmanager
+def _readable(path: Path, what: str, cure: str = "") -> Iterator[None]:
+    """Say of a file that cannot be read that it is not what its ending says."""
     import pyarrow as pa
 
-    what = "JSON lines" if ending in LINES else "Feather or Arrow"
     try:
-        table = _json_lines(path) if ending in LINES else _ipc(path)
-        table.validate(full=True)  # text that is not UTF-8
-        len(table.column_names)  # names of columns that are not
+        yield
     except InputError:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        cure = " Every line is an object in braces, with the same keys." * (ending in LINES)
         raise InputError(
             f"{path} is not the {what} file that its ending says, or is cut short "
             f"({short(error)}).{cure} Write it again, or rename it."
         ) from error
+
+
+def _checked(table: Any) -> Any:
+    """Return a table whose text and names of columns are UTF-8; else an error."""
+    table.validate(full=True)
+    len(table.column_names)
     return table
 
 
@@ -76,3 +90,40 @@ def _json_lines(path: Path) -> Any:
     content.seek(0)  # text that looks like a date is a name or a class, and stays as it is written
     schema = pa.schema([(name, pa.string()) for name in times])
     return pa_json.read_json(content, options, pa_json.ParseOptions(explicit_schema=schema))
+
+
+def parquet(path: Path, groups: Sequence[int] | None = None) -> Any:
+    """Read a Parquet file, or some of its row groups, as an Arrow table."""
+    import pyarrow.parquet as pq
+
+    with _parquet(path) as source:
+        _check_rows(path, pq.ParquetFile(source).metadata, groups)
+        if groups is None:
+            return _checked(pq.read_table(source))
+        return _checked(pq.ParquetFile(source).read_row_groups(list(groups)))
+
+
+def _check_rows(path: Path, about: Any, groups: Sequence[int] | None) -> None:
+    """Refuse more rows than so small a file may have: equal ones are stored once and counted."""
+    every = range(about.num_row_groups) if groups is None else groups
+    parts = [about.row_group(k) for k in every]
+    least = 4 * about.num_columns * sum(part.num_rows for part in parts)
+    size = max(least, sum(part.total_byte_size for part in parts))
+    limits.check_unpacked(path, packed_size(path), size)
+
+
+def row_groups(path: Path) -> list[int]:
+    """Return how many rows every row group of a Parquet file has."""
+    import pyarrow.parquet as pq
+
+    with _parquet(path) as source:
+        about = pq.ParquetFile(source).metadata
+        return [about.row_group(k).num_rows for k in range(about.num_row_groups)]
+
+
+@contextmanager
+def _parquet(path: Path) -> Iterator[Any]:
+    with opened(path) as stream:
+        source = stream if path.suffix.lower() in PARQUET else whole(path)  # packed once more
+        with _readable(path, "Parquet"):
+            yield source

@@ -10,7 +10,6 @@ from typing import Any
 
 from robustgc.graph.atomic import together
 from robustgc.graph.quoting import listed, quoted, short
-from robustgc.io import tables
 from robustgc.io.arrow_tables import read_typed
 from robustgc.io.decisions import (
     CLASS,
@@ -24,14 +23,15 @@ from robustgc.io.decisions import (
     text_table,
 )
 from robustgc.io.dialect import Dialect
-from robustgc.io.inner_files import InnerFile, notes_of
+from robustgc.io.heads import SAMPLE
 from robustgc.io.label_classes import marker_notes
 from robustgc.io.label_columns import REVIEWED
 from robustgc.io.label_files import LabelTable, read_labels
+from robustgc.io.layouts import INTEGER, Layout
 from robustgc.io.named import near
-from robustgc.io.opening import InputError, opened, replacing
-from robustgc.io.sheet_writing import write_sheet
+from robustgc.io.opening import InnerFile, InputError, opened, replacing
 from robustgc.io.sources import source
+from robustgc.io.spreadsheets import write_sheet
 from robustgc.io.writing import MARK, SHEET, TYPED, write_typed
 from robustgc.transduction.missing import find_missing
 
@@ -47,30 +47,14 @@ class Style:
 
 @dataclass(frozen=True)
 class Corrections:
-    """What the decisions make of a table of labels.
+    """What the decisions make of a table of labels."""
 
-    Attributes
-    ----------
-    table : pyarrow.Table
-        The labels with the decisions applied, otherwise as they were, and a column `reviewed`.
-    log : list of Decision
-        In the order of the issues table.
-    undecided : int
-        Labels of the issues table without a decision.
-    notes : tuple of str
-        What the user should know.
-    style : Style
-        Of the text file that the labels are from.
-    cells : list of list or None
-        The rows of `table` with the values of the sheet that the labels are from; None: of none.
-    """
-
-    table: Any
-    log: list[Decision]
-    undecided: int
-    notes: tuple[str, ...]
-    style: Style
-    cells: list[list[Any]] | None = None
+    table: Any  # of Arrow: the labels corrected, otherwise as they were, and a column `reviewed`
+    log: list[Decision]  # in the order of the issues table
+    undecided: int  # labels of the issues table without a decision
+    notes: tuple[str, ...]  # what the user should know
+    style: Style  # of the text file that the labels are from
+    cells: list[list[Any]] | None = None  # rows of `table` as the sheet had their values
 
     @property
     def counts(self) -> dict[str, int]:
@@ -114,42 +98,36 @@ def corrections(
         What `robustgc audit -o` wrote, with a column `decision`.
     labels : Path
         The labels that were audited.
-    node, label : str or None
-        Columns of `labels`; None: found by their names.
+    node, label, label_sheet, dialect
+        How `labels` is read, as in `read_labels`.
     new_class : bool
         Whether a decision may name a class that no label has.
     unlabelled : iterable of str, str or None
         Labels that mean none, as in the audit; see `robustgc.transduction.missing.find_missing`.
-    sheet, label_sheet : str or None
-        Which sheet of `issues`, and of `labels`, where they are spreadsheets; None: the first.
-    dialect : Dialect or None
-        How the text of `labels` is written, as far as the user says it.
-
-    Raises
-    ------
-    InputError
-        The issues are of other labels, or a decision is none; nothing is half applied.
+    sheet : str or None
+        Which sheet of `issues`; None: the first.
     """
-    (rows, said), labels = read_issues(issues, sheet), source(labels, label_sheet)
+    rows, issue_notes = read_issues(issues, sheet)
+    labels = source(labels, label_sheet)
     table = read_labels(labels, node=node, label=label, dialect=dialect)
-    look = table.layout
-    if look is None:
+    layout = table.layout
+    if layout is None:
         whole = read_typed(labels)
     else:
-        whole = text_table(labels, look, look.names or _names_for(table, labels, look.width))
-    given = _Given(table, whole, unlabelled)
-    given.check(rows, issues)
-    log, undecided = _decisions(rows, given, new_class)
-    notes = [*said, *_reading_notes(table, labels), *marker_notes(given.missing)]
-    notes += _class_notes(given, log, unlabelled)
+        whole = text_table(layout, layout.names or _names_for(table, labels, layout))
+    audited = _AuditedLabels(table, whole, unlabelled)
+    audited.check(rows, issues)
+    log, undecided = _decisions(rows, audited, new_class)
+    notes = [*issue_notes, *_reading_notes(table, labels), *marker_notes(audited.missing)]
+    notes += _class_notes(audited, log, unlabelled)
     if not log:
         notes.append(f"{issues} has no decision yet: its column decision is empty")
-    style = _style(labels, look, dialect or Dialect())
-    made, cells = given.corrected(log), None
-    if look is not None and isinstance(labels, InnerFile) and labels.cells is not None:
-        filled = [row for row in labels.cells()[look.skipped :] if any(map(_is_filled, row))]
-        cells = given.cells(made, [row[: look.width] for row in filled])
-    return Corrections(made, log, undecided, tuple(notes), style, cells)
+    style = _style(labels, layout, dialect or Dialect())
+    corrected, cells = audited.corrected(log), None
+    if layout is not None and isinstance(labels, InnerFile) and labels.cells is not None:
+        filled = [row for row in labels.cells()[layout.skipped :] if any(map(_is_filled, row))]
+        cells = audited.cells(corrected, [row[: layout.width] for row in filled])
+    return Corrections(corrected, log, undecided, tuple(notes), style, cells)
 
 
 def _is_filled(value: Any) -> bool:
@@ -158,35 +136,34 @@ def _is_filled(value: Any) -> bool:
 
 def _reading_notes(table: LabelTable, path: Path) -> list[str]:
     """Say how the labels were read, and what of it the corrected ones do not keep."""
-    look, notes = table.layout, [*notes_of(path)]
-    if look is not None:
-        notes += look.notes
-        if look.encoding != "utf-8":
+    layout, notes = table.layout, [*table.notes]
+    if layout is not None:
+        if layout.encoding != "utf-8":
             notes.append(
-                f"the corrected labels are written as UTF-8, not as {look.encoding}: read them "
+                f"the corrected labels are written as UTF-8, not as {layout.encoding}: read them "
                 "without --encoding"
             )
-        if look.names is None:
+        if layout.names is None:
             notes.append(f"{path} has no header; the corrected labels begin with one")
-        if before := look.skipped - (look.names is not None):
+        if before := layout.skipped - (layout.names is not None):
             notes.append(f"lines before the table, {before} of {path}, are not written again")
     return notes + list(() if table.columns is None else table.columns.notes)
 
 
-def _class_notes(given: "_Given", log: list[Decision], unlabelled: Any) -> list[str]:
+def _class_notes(audited: "_AuditedLabels", log: list[Decision], unlabelled: Any) -> list[str]:
     """Say which classes are new, and which are called in a way that may be mistaken."""
     notes = []
-    new = sorted({decision.after for decision in log} - set(given.classes) - {""})
+    new = sorted({decision.after for decision in log} - set(audited.classes) - {""})
     if new:
         notes.append(f"new classes: {listed(new)}")
-        lost = find_missing([*given.classes, *new], unlabelled).mask[-len(new) :]
+        lost = find_missing([*audited.classes, *new], unlabelled).mask[-len(new) :]
         if lost.any():
             hidden = [name for name, gone in zip(new, lost, strict=True) if gone]
             notes.append(
                 f"the next audit reads {listed(hidden)} as unlabelled; --unlabelled decides "
                 "otherwise"
             )
-    words = [name for name in given.classes if name.casefold() in WORDS]
+    words = [name for name in audited.classes if name.casefold() in WORDS]
     if words:
         notes.append(
             f"classes are called as decisions are: {listed(words)}; the word alone is the "
@@ -195,7 +172,7 @@ def _class_notes(given: "_Given", log: list[Decision], unlabelled: Any) -> list[
     return notes
 
 
-class _Given:
+class _AuditedLabels:
     """The labels before the corrections: by node, and as the table that they are from."""
 
     def __init__(self, table: LabelTable, whole: Any, unlabelled: Any) -> None:
@@ -273,14 +250,9 @@ class _Given:
         return table.set_column(self._mark, names[self._mark], marks)
 
     def cells(self, table: Any, rows: list[list[Any]]) -> list[list[Any]]:
-        """Return the corrected table with the values that its cells had in a sheet.
+        """Return the rows of the corrected table with the values that cells have in a sheet.
 
-        Parameters
-        ----------
-        table : pyarrow.Table
-            What `corrected` returned.
-        rows : list of list
-            The values before, a row of the table each.
+        `rows` has the values before, a row of the table each.
         """
         place = len(self._whole.column_names) if self._mark is None else self._mark
         before, after, marks = (
@@ -291,7 +263,7 @@ class _Given:
         numbers = all(type(value) in (int, float) for value in values.values())
         for k, row in enumerate(rows):
             if after[k] != before[k]:
-                number = numbers and tables.INTEGER.fullmatch(after[k] or "") is not None
+                number = numbers and INTEGER.fullmatch(after[k] or "") is not None
                 row[self._label] = values.get(after[k], int(after[k]) if number else after[k])
             row[place : place + 1] = [marks[k] == "true"]
         return rows
@@ -312,15 +284,17 @@ class _Given:
             ) from error
 
 
-def _decisions(issues: list[Issue], given: _Given, new_class: bool) -> tuple[list[Decision], int]:
+def _decisions(
+    issues: list[Issue], audited: _AuditedLabels, new_class: bool
+) -> tuple[list[Decision], int]:
     """Return the decision about every node, and how many nodes have none."""
     log: dict[str, tuple[Decision, Issue]] = {}
-    classes = list(given.classes)
+    classes = list(audited.classes)
     for issue in issues:
         decision = decide(issue, classes, new_class)
         if decision is None:
             continue
-        node = same_as(issue.node, given.rows)
+        node = same_as(issue.node, audited.rows)
         other, first = log.setdefault(node, (replace(decision, node=node), issue))
         if other.after != decision.after:
             raise InputError(
@@ -328,32 +302,32 @@ def _decisions(issues: list[Issue], given: _Given, new_class: bool) -> tuple[lis
                 f"{quoted(issue.decision, 60)}, and {quoted(other.decision, 60)} in "
                 f"{first.line}. Keep one of them."
             )
-    nodes = {same_as(issue.node, given.rows) for issue in issues}
+    nodes = {same_as(issue.node, audited.rows) for issue in issues}
     return [decision for decision, _ in log.values()], len(nodes) - len(log)
 
 
-def _names_for(table: LabelTable, path: Path, width: int) -> list[str]:
+def _names_for(table: LabelTable, path: Path, layout: Layout) -> list[str]:
     """Return names for the columns of a table without a header; refuse what may be one."""
     if table.labels.count(table.labels[0]) == 1:
         raise InputError(
-            f"{path}, {table.row(0)}: it cannot be told whether this is a header or a label. "
+            f"{path}, {table.place(0)}: it cannot be told whether this is a header or a label. "
             "Begin the file with the line node,label; or name the columns, if this is a header, "
             "with --node-column and --label-column."
         )
-    names = [f"column {k + 1}" for k in range(width)]
+    names = list(layout.columns)
     assert table.columns is not None
     names[table.columns.node], names[table.columns.label] = "node", "label"
     return names
 
 
-def _style(path: Path, look: tables.Layout | None, dialect: Dialect) -> Style:
+def _style(path: Path, layout: Layout | None, dialect: Dialect) -> Style:
     """Return how a text file is written, so that another is written alike."""
-    if look is None:
+    if layout is None:
         return Style()
     with opened(path) as stream:
-        head = bytes(stream.read(tables.SAMPLE))
-    kept = {",", ";", dialect.delimiter} - {" "}  # so that the same options read what is written
-    delimiter = look.delimiter if look.delimiter in kept else ","
+        head = bytes(stream.read(SAMPLE))
+    usual = {",", ";", dialect.delimiter} - {" "}  # so that the same options read what is written
+    delimiter = layout.delimiter if layout.delimiter in usual else ","
     return Style(delimiter, "\r\n" if b"\r\n" in head else "\n", head.startswith(MARK))
 
 

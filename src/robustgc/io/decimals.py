@@ -1,18 +1,28 @@
-"""Whether numbers of a table have a decimal point or comma, told from its first rows."""
+"""Numbers that are written as text: what is one, and whether a table has a decimal comma."""
 
 import re
 from pathlib import Path
 
 from robustgc.graph.quoting import quoted
-from robustgc.io.opening import InputError
-from robustgc.io.reasons import is_number
+from robustgc.io.errors import InputError
 
+NUMBER = re.compile(r"\s*[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)\s*", re.I | re.A)
 _GROUPS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+|[+-]?\d{1,3}(,\d{3})+\.\d+", re.A)
 _THREE = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.A)  # 1,234: a fraction, or above a thousand
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}", re.A)
-_MISSING = ("", "na", "n/a", "nan", "null", "none", "-")
+# What stands for a number that is not there, in small letters.
+MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-")
 SECONDS = 8e8  # since 1970, in 1995: whole numbers from there on are times
 NOTE = "numbers are read with a decimal comma (--decimal . reads them with a point)"
+
+
+def is_number(text: str, decimal: str = ".") -> bool:
+    """Whether a text is a number, with a decimal point or comma."""
+    if decimal == ",":
+        if "." in text:
+            return False
+        text = text.replace(",", ".", 1)
+    return NUMBER.fullmatch(text) is not None
 
 
 def decimal_of(
@@ -20,21 +30,8 @@ def decimal_of(
 ) -> tuple[str, tuple[str, ...]]:
     """Return the decimal mark of a table, and a note where it is a comma.
 
-    Parameters
-    ----------
-    path : Path
-    lines : list of int
-        Of the rows.
-    rows : list of list of str
-    delimiter : str
-    decimal : str or None
-        What the user says.
-
-    Raises
-    ------
-    InputError
-        There are points and commas, or marks that may stand between thousands; or commas that the
-        user calls decimal, but that stand between fields.
+    Refused are points with commas, marks that may stand between thousands, and commas that the user
+    calls `decimal`, but that stand between fields.
     """
     inside = any("," in field for row in rows for field in row)  # in quotes, if it is a delimiter
     if decimal == "," == delimiter and not inside:
@@ -93,7 +90,7 @@ def _refuse_thousands(path: Path, columns: list[list[tuple[int, str]]]) -> None:
 
 def _numbers(column: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """Return the fields of a column of numbers, of whatever kind; nothing if there are others."""
-    column = [(n, text) for n, text in column if text.lower() not in _MISSING]
+    column = [(n, text) for n, text in column if text.lower() not in MISSING]
     if column and not _number(column[0][1]):
         column = column[1:]  # perhaps a header
     return column if all(_number(text) for _, text in column) else []

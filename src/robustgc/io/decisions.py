@@ -1,6 +1,5 @@
 """An issues table in which a person has decided about labels -> what becomes of each label."""
 
-import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -9,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from robustgc.graph.quoting import listed, quoted
-from robustgc.io import tables
 from robustgc.io.arrow_tables import TYPED, read_typed
+from robustgc.io.column_names import named_column
 from robustgc.io.dialect import Dialect
-from robustgc.io.inner_files import notes_of, written
+from robustgc.io.layouts import Layout, find_layout
 from robustgc.io.named import near
-from robustgc.io.opening import InputError, check_file, kind
-from robustgc.io.reasons import line_of
-from robustgc.io.sources import source
+from robustgc.io.opening import InputError, kind, notes_of
+from robustgc.io.sources import table_source
+from robustgc.io.tables import place_of, read_text
 
 KEEP, CHANGE, DROP = WORDS = ("keep", "change", "drop")
 CLASS = "class:"  # before the name of a class that is one of the words
@@ -36,14 +35,12 @@ class Issue:
     decision: str
     path: Path
     row: int
-    skipped: int | None  # lines before the first row of a text file
+    layout: Layout | None  # of a text file
 
     @property
     def line(self) -> str:
         """Where it stands in its file."""
-        if self.skipped is None:
-            return f"row {self.row + 1}"
-        return f"line {line_of(self.path, self.skipped, self.row)}"
+        return place_of(self.layout, self.row)
 
     @property
     def where(self) -> str:
@@ -53,22 +50,12 @@ class Issue:
 
 @dataclass(frozen=True)
 class Decision:
-    """What was decided about the label of a node: a row of the log.
-
-    Attributes
-    ----------
-    node : str
-    before, after : str
-        The label; empty where it is removed.
-    decision : str
-        As the person wrote it.
-    suspicion : float or None
-    """
+    """What was decided about the label of a node: a row of the log."""
 
     node: str
     before: str
-    after: str
-    decision: str
+    after: str  # empty where the label is removed
+    decision: str  # as the person wrote it
     suspicion: float | None
 
     @property
@@ -93,23 +80,19 @@ def read_issues(path: Path, sheet: str | None = None) -> tuple[list[Issue], tupl
 
     Returns its rows, and what the user should know. `sheet` is that of a spreadsheet.
     """
-    path = source(path, sheet)
-    check_file(path)
-    ending, skipped, notes = kind(path), None, notes_of(path)
-    if ending in TYPED:
+    path, layout = table_source(path, "issues tables", sheet), None
+    notes = notes_of(path)
+    if kind(path) in TYPED:
         table = read_typed(path)
-    elif ending in tables.TEXT:
-        # No column is read as numbers: whether 0,98 has a decimal comma is told from its own cell.
-        look = tables.layout(path, _COLUMNS, True, written(path, Dialect(decimal=".")))
-        if look.encoding != "utf-8":
-            notes += (
-                f"{path} is read as {look.encoding}, as it is not UTF-8; save it as UTF-8 if this "
-                "is not so",
-            )
-        table, skipped = text_table(path, look, look.names or ()), look.skipped
     else:
-        endings = ", ".join((*tables.TEXT, *TYPED, ".xlsx"))
-        raise InputError(f"{path}: an issues table is one of {endings}; save it as CSV.")
+        # No column is read as numbers: whether 0,98 has a decimal comma is told from its own cell.
+        layout = find_layout(path, _COLUMNS, True, Dialect(decimal="."))
+        if layout.encoding != "utf-8":
+            notes += (
+                f"{path} is read as {layout.encoding}, as it is not UTF-8; save it as UTF-8 if it "
+                "is written in another way",
+            )
+        table = text_table(layout, layout.columns)
     places = _places(path, [str(name).strip().lower() for name in table.column_names])
     columns = [
         [""] * table.num_rows if k is None else list(map(text_of, table.column(k).to_pylist()))
@@ -118,29 +101,29 @@ def read_issues(path: Path, sheet: str | None = None) -> tuple[list[Issue], tupl
     issues = []
     for k, cells in enumerate(zip(*columns, strict=True)):
         if any(cells):  # spreadsheets leave empty rows
-            row = dict(zip(_COLUMNS, cells, strict=True))
-            row["decision"] = row["decision"].strip()
-            issues.append(Issue(path=path, row=k, skipped=skipped, **row))
+            node, label, suggested, suspicion, decision = cells
+            issue = Issue(node, label, suggested, suspicion, decision.strip(), path, k, layout)
+            issues.append(issue)
     return issues, notes
 
 
-def text_table(path: Path, look: tables.Layout, names: Sequence[str]) -> Any:
+def text_table(layout: Layout, names: Sequence[str]) -> Any:
     """Read all columns of a text table as an Arrow table of text."""
     import pyarrow as pa
 
-    chunks = tables.read(path, look, dict.fromkeys(range(look.width), pa.string()))
-    columns = [pa.chunked_array(part, type=pa.string()) for part in chunks]
-    return pa.Table.from_arrays(columns, names=list(names))
+    return pa.Table.from_arrays(read_text(layout, range(layout.width)), names=list(names))
 
 
 def _places(path: Path, names: list[str]) -> list[int | None]:
     """Return where the columns of an issues table stand; None for one that may be missing."""
-    lost = [name for name in ("node", "given") if name not in names]
-    if lost:
+    try:
+        for name in ("node", "given"):
+            named_column(names, name)
+    except InputError as error:
         raise InputError(
-            f"{path} has no column {quoted(lost[0])}; its columns are {listed(names)}. It must be "
-            "an issues table: write one with robustgc audit ... -o issues.csv."
-        )
+            f"{path}: {error}. It must be an issues table: write one with robustgc audit ... -o "
+            "issues.csv."
+        ) from None
     if "decision" not in names:
         raise InputError(
             f"{path} has no column 'decision'{near('decision', names)}. Add it, in a spreadsheet "
@@ -169,13 +152,7 @@ def same_as(text: str, known: Iterable[str]) -> str:
 def decide(issue: Issue, classes: Sequence[str], new_class: bool) -> Decision | None:
     """Return what a row decides, None where it decides nothing.
 
-    Parameters
-    ----------
-    issue : Issue
-    classes : sequence of str
-        Those of the labels.
-    new_class : bool
-        Whether a decision may name a class that no label has.
+    `classes` are those of the labels; `new_class` allows others.
     """
     if not issue.decision:
         return None
@@ -207,11 +184,10 @@ def _named(issue: Issue, word: str, before: str, classes: Sequence[str], new_cla
         name = same_as(name, classes)
     if name in classes:
         return name
-    typo = difflib.get_close_matches(word, WORDS, n=1) if plain else []
-    if typo:
+    if plain and (typo := near(word, WORDS)):
         raise InputError(
-            f"{issue.where}: the decision {quoted(issue.decision, 60)} is unknown (is it "
-            f"{typo[0]!r}?). Correct it; a class of that name is written {CLASS}NAME."
+            f"{issue.where}: the decision {quoted(issue.decision, 60)} is unknown{typo}. Correct "
+            f"it; a class of that name is written {CLASS}NAME."
         )
     if new_class and name:
         return name

@@ -2,45 +2,31 @@
 
 import codecs
 import csv
-import io
 import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from robustgc.graph.quoting import quoted
 from robustgc.io.errors import InputError
 
 MARKS = ("\t", ";", "|", ",", " ")  # the rarer within names stand first
 _SPELLINGS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
-_ROWS = 200  # lines from which the delimiter is told
-_NEARLY = 0.9  # of the best share: a few rows may be wrong, which is told later
+_ROWS = 200  # lines that show the delimiter
+_NEARLY = 0.9  # of the best share: a few rows may be wrong: the reader says which
 _PLAIN_COMMA = re.compile(r"(?<!\d),(?! )|,(?![\d ])")  # neither decimal nor before a space
-_BLOCK = 2**20
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the text tables of a run are written; what is None is found out for every file.
+    """How the text tables of a run are written; what is None is found out for every file."""
 
-    Attributes
-    ----------
-    delimiter : str or None
-        What stands between fields: one character, or tab, space, comma, semicolon, pipe.
-    decimal : {None, ".", ","}
-        What stands before the decimals of a number.
-    encoding : str or None
-        As Python names it: utf-8, utf-16, cp1252, ...
-    header : bool or None
-        Whether the first row of the edges, or points, names the columns. Not for labels.
-    """
-
-    delimiter: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
-    header: bool | None = None
+    delimiter: str | None = None  # between fields: one character, or a word of `_SPELLINGS`
+    decimal: str | None = None  # . or , before the decimals of a number
+    encoding: str | None = None  # as Python names it: utf-8, utf-16, cp1252, ...
+    header: bool | None = None  # whether the first row of edges, or points, names the columns
 
     def __post_init__(self) -> None:
         if self.delimiter is not None:
@@ -93,7 +79,7 @@ def _checked_encoding(name: str) -> str:
 
 
 def encoding_of(head: bytes) -> str:
-    """Tell the encoding from the first bytes of a file; UTF-8 where they do not say another."""
+    """Return the encoding that the first bytes of a file show; UTF-8 where they show no other."""
     if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         return "utf-32"
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -131,30 +117,14 @@ def encoding_note(encoding: str, path: Path) -> tuple[str, ...]:
     )
 
 
-def delimiter_of(lines: list[str], ending: str, decimal: str | None = None) -> str:
-    """Tell from the first rows what stands between fields; a space means any number of them.
+def delimiters(lines: list[str], ending: str, decimal: str | None = None) -> list[str]:
+    """Return what may stand between fields, the likeliest first; a space means any number of them.
 
     It is what gives most rows the same number of fields, two or more, and cuts no field in double
     quotes, which may hold any of them. Where several do, tabs come first and spaces last; of the
     others those that cut the first row, perhaps a header, as the rest, then commas that are all
     decimal, or before a space, give way, and then the most fields decide.
     """
-    return _delimiters(lines, ending, decimal)[0]
-
-
-def delimiter_note(lines: list[str], ending: str, decimal: str | None = None) -> tuple[str, ...]:
-    """Say which delimiter was taken, where another cuts the rows as well."""
-    mark, *others = _delimiters(lines, ending, decimal)
-    if not others:
-        return ()
-    return (
-        f"fields are cut at {quoted(mark)}, though {quoted(others[0])} would do as well "
-        f"(--delimiter {quoted(others[0])} cuts them there)",
-    )
-
-
-def _delimiters(lines: list[str], ending: str, decimal: str | None) -> list[str]:
-    """Return the likely delimiters, the best of them first."""
     if ending in (".tsv", ".tab"):
         return ["\t"]
     rows = [line.strip(" \r") for line in lines if line.strip()][:_ROWS]
@@ -174,25 +144,23 @@ def _delimiters(lines: list[str], ending: str, decimal: str | None) -> list[str]
     return sorted(likely, key=lambda mark: -kinds[mark].width)  # the first of several
 
 
+def delimiter_note(mark: str, others: list[str]) -> tuple[str, ...]:
+    """Say which delimiter was taken, where another cuts the rows as well."""
+    if not others:
+        return ()
+    return (
+        f"fields are cut at {quoted(mark)}, though {quoted(others[0])} would do as well "
+        f"(--delimiter {quoted(others[0])} cuts them there)",
+    )
+
+
 class _Regular(NamedTuple):
-    """How a delimiter cuts rows.
+    """How a delimiter cuts rows."""
 
-    Attributes
-    ----------
-    share : float
-        Of the rows with the usual number of fields.
-    width : int
-        That number.
-    first : bool
-        Whether the first row has it too.
-    cuts : int
-        Rows with a double quote that is left open in a field, as its text is cut.
-    """
-
-    share: float
-    width: int
-    first: bool = False
-    cuts: int = 0
+    share: float  # of the rows with the usual number of fields
+    width: int  # that number
+    first: bool = False  # whether the first row has it too
+    cuts: int = 0  # rows with a double quote that is left open in a field, as its text is cut
 
 
 def _regular(rows: list[str], mark: str) -> _Regular:
@@ -203,7 +171,7 @@ def _regular(rows: list[str], mark: str) -> _Regular:
         rows = [re.sub(r"[ \t]+", " ", row) for row in rows]
     try:
         cut = list(csv.reader(rows, delimiter=mark))
-    except csv.Error:  # a field that is too long, or a NUL: told later, with its line
+    except csv.Error:  # a field that is too long, or a NUL: refused later, with its line
         cut = [row.split(mark) for row in rows]
     counts = Counter(map(len, cut))
     width, number = max(counts.items(), key=lambda item: (item[1], item[0]))
@@ -211,37 +179,6 @@ def _regular(rows: list[str], mark: str) -> _Regular:
     open_ = sum(any(field.count('"') % 2 for field in fields) for fields in cut)
     share = share if width > 1 else 0.01 * (1 - share)  # better than a mark that is nowhere
     return _Regular(share, width, len(cut[0]) == width, open_)
-
-
-class Recoded(io.RawIOBase):
-    """A stream of bytes in another encoding, as UTF-8."""
-
-    def __init__(self, stream: Any, path: Path, encoding: str) -> None:
-        self._stream, self._path, self._encoding = stream, path, encoding
-        self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._ready, self._line = b"", 1
-
-    def readable(self) -> bool:
-        """Whether it can be read."""
-        return True
-
-    def readinto(self, room: Any) -> int:
-        """Fill a buffer, and return how many bytes it got; 0 at the end."""
-        while not self._ready:
-            block = self._stream.read(_BLOCK)
-            try:
-                text = self._decoder.decode(block, final=not block)
-            except UnicodeDecodeError as bad:
-                before = bad.object[: bad.start].decode(self._encoding, "ignore").count("\n")
-                line, byte = self._line + before, bad.object[bad.start]
-                raise undecodable(self._path, line, byte, self._encoding) from None
-            self._line += text.count("\n")
-            self._ready = text.encode("utf-8", "replace")
-            if not block:
-                break
-        count = min(len(room), len(self._ready))
-        room[:count], self._ready = self._ready[:count], self._ready[count:]
-        return count
 
 
 def undecodable(path: Path, line: int, byte: int, encoding: str) -> InputError:

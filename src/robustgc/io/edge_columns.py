@@ -7,10 +7,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 from robustgc.graph.quoting import listed, quoted, short
-from robustgc.io import tables
-from robustgc.io.decimals import SECONDS
+from robustgc.io.column_names import column
+from robustgc.io.decimals import SECONDS, is_number
 from robustgc.io.opening import InputError
-from robustgc.io.reasons import is_number
 
 SOURCE = ("source", "src", "from", "node1", "node_1", "u", "head", "i", "a")
 TARGET = ("target", "dst", "to", "node2", "node_2", "v", "tail", "j", "b")
@@ -87,15 +86,15 @@ def choose_edge_columns(
     free = [k for k in range(len(names)) if k != index]
     if sum(names[k].lower() != "weight" for k in free) < 2:
         free = list(range(len(names)))
-    i = tables.column(names, wanted.source, SOURCE, free[0])
-    j = tables.column(names, wanted.target, TARGET, free[1] if i == free[0] else free[0])
+    i = column(names, wanted.source, SOURCE, free[0])
+    j = column(names, wanted.target, TARGET, free[1] if i == free[0] else free[0])
     if i == j:
         raise InputError(f"source and target are both column {quoted(names[i])}; name two columns")
     lower = {names[i].lower(), names[j].lower()}
     usual = ordered or (lower & {*SOURCE} and lower & {*TARGET})
     if wanted.source is wanted.target is None and not usual:
         _check_nodes(names, (i, j), free, sample)
-    k = tables.column(names, wanted.weight, (), -1)
+    k = column(names, wanted.weight, (), -1)
     if wanted.weight is None:
         others = [place for place in free if place not in (i, j)]
         third = others if (i, j) == (free[0], free[1]) and len(free) == 3 else []

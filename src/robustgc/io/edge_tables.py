@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import adjacency, tables
-from robustgc.io.decimals import refuse_cut_numbers
+from robustgc.io.decimals import is_number, refuse_cut_numbers
 from robustgc.io.dialect import Dialect
 from robustgc.io.edge_columns import HEADER, Columns, Wanted, choose_edge_columns
 from robustgc.io.errors import TooLargeError
 from robustgc.io.headers import First, counts_rows, odd_one_out
+from robustgc.io.layouts import Layout, find_layout
 from robustgc.io.named import NamedGraph, NameTable, as_array, in_32_bits, numbered
 from robustgc.io.opening import InputError, NoRowsError, kind
-from robustgc.io.reasons import is_number, line_of
 from robustgc.io.rows import assemble, check_edge_weights
 
 _NUMBERED = re.compile(r"column \d+")  # what columns without a header are called
@@ -91,10 +91,10 @@ def _no_edges(matrix: adjacency.Matrix, where: str) -> InputError:
 
 
 def _text_edges(
-    path: Path, look: tables.Layout, wanted: Wanted, dialect: Dialect | None, *, alone: bool
+    path: Path, look: Layout, wanted: Wanted, dialect: Dialect | None, *, alone: bool
 ) -> Edges:
     """Read the edges, once more where all of them say otherwise of the first line."""
-    names = look.names or tuple(f"column {k + 1}" for k in range(look.width))
+    names = look.columns
     if look.width < 2:
         raise InputError(
             f"{path}, line {look.skipped + 1}: one field where two nodes are expected. Put source, "
@@ -109,10 +109,10 @@ def _text_edges(
         chosen = choose_edge_columns(names, wanted, index, look.fields, ordered=ordered)
     except InputError as error:
         raise InputError(f"{path}: {error}.") from None
-    chunks, nodes = _chunks(path, look, chosen)
+    chunks, nodes = _chunks(look, chosen)
     if not chunks[0]:
         raise NoRowsError(f"{path} has a header and no edges.")
-    place = _Place(path, look.skipped, dialect)
+    place = _Place(path, look)
     edges = _edges(chunks, place, nodes)
     pair = (names[chosen.source], names[chosen.target])
     if look.names is not None:
@@ -129,37 +129,37 @@ def _text_edges(
     return replace(edges, notes=(*look.notes, *notes, *chosen.notes))
 
 
-def _layout(path: Path, wanted: Wanted, dialect: Dialect | None, *, alone: bool) -> tables.Layout:
+def _layout(path: Path, wanted: Wanted, dialect: Dialect | None, *, alone: bool) -> Layout:
     """Look at a text table; columns that are named, other than by number, are in its header."""
     named = any(name is not None and not _NUMBERED.fullmatch(name) for name in wanted)
-    return tables.layout(path, HEADER, True if named else None, dialect, alone=alone)
+    return find_layout(path, HEADER, True if named else None, dialect, alone=alone)
 
 
 def _look(
     path: Path, wanted: Wanted, dialect: Dialect | None, *, alone: bool
-) -> tuple[tables.Layout, adjacency.Matrix | None]:
+) -> tuple[Layout, adjacency.Matrix | None]:
     """Look at a text table; also return the matrix of weights that it is, if it is one."""
     look = _layout(path, wanted, dialect, alone=alone)
     header = None if dialect is None else dialect.header
     return look, None if wanted.any else adjacency.of_text(path, look, header)
 
 
-def _chunks(path: Path, look: tables.Layout, chosen: Columns) -> tuple[list[list[Any]], NameTable]:
+def _chunks(look: Layout, chosen: Columns) -> tuple[list[list[Any]], NameTable]:
     """Read the columns: nodes as whole numbers where all of them are, else as text."""
     import pyarrow as pa
 
     i, j, k, _ = chosen
     weights = {} if k is None else {k: pa.float64()}
-    if look.integers(i) and look.integers(j) and tables.canonical(path, look.encoding):
+    if look.integers(i) and look.integers(j) and tables.canonical(look):
         try:
             types = {i: pa.int64(), j: pa.int64(), **weights}
-            return tables.read(path, look, types, in_32_bits), NameTable()
+            return tables.read(look, types, in_32_bits), NameTable()
         except TooLargeError:
             raise
         except InputError:
             pass  # numbers at first, text later on
     nodes = NameTable()
-    return tables.read(path, look, {i: pa.string(), j: pa.string(), **weights}, nodes), nodes
+    return tables.read(look, {i: pa.string(), j: pa.string(), **weights}, nodes), nodes
 
 
 def _refuse_second_header(edges: Edges, header: tuple[str, str], place: "_Place") -> None:
@@ -175,7 +175,7 @@ def _refuse_second_header(edges: Edges, header: tuple[str, str], place: "_Place"
         )
 
 
-def _first_line(look: tables.Layout, edges: Edges, header: Sequence[str] | None) -> First:
+def _first_line(look: Layout, edges: Edges, header: Sequence[str] | None) -> First:
     """Tell what the first line is from all edges, where the sample did not say it for sure.
 
     `header` has the names of the columns of nodes; None: other files have edges too, unseen here.
@@ -197,7 +197,7 @@ def _first_line(look: tables.Layout, edges: Edges, header: Sequence[str] | None)
 
 
 def _first_notes(
-    look: tables.Layout, edges: Edges, pair: tuple[str, str], by_user: bool
+    look: Layout, edges: Edges, pair: tuple[str, str], by_user: bool
 ) -> tuple[str, ...]:
     """Say how the first line was read, where that was not plain.
 
@@ -222,7 +222,7 @@ def _first_notes(
     return (_read_as_edge(look),) if look.first is First.ROW and alone else ()
 
 
-def _read_as_edge(look: tables.Layout) -> str:
+def _read_as_edge(look: Layout) -> str:
     words = short(", ".join(look.sample[0]))
     return (
         f"line {look.skipped + 1} is read as an edge: {words}; use --header if it names the columns"
@@ -289,17 +289,14 @@ def _sample(table: Any, k: int) -> list[str] | None:
 
 
 class _Place(NamedTuple):
-    """Where a table is from, the lines of a file before its first row, and how it is written."""
+    """Where a table is from, and how its text is written."""
 
     where: Path | str
-    before: int = 0
-    dialect: Dialect | None = None
+    look: Layout | None = None
 
     def row(self, k: int) -> str:
         """Name a row by its line."""
-        if isinstance(self.where, Path):
-            return f"{self.where}, line {line_of(self.where, self.before, k, self.dialect)}"
-        return f"{self.where}, row {k + 1}"
+        return f"{self.where}, {tables.place_of(self.look, k)}"
 
 
 def _graph(edges: Edges, symmetrise: str | None) -> NamedGraph:

@@ -1,12 +1,12 @@
-"""Columns as a table of the user's own frame library."""
+"""Columns as a table of the user's own frame library, and several names in one cell."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from robustgc.io.name_lists import join_names
-
 LISTS = ("evidence",)  # columns with several names in a row
+_SPECIAL = frozenset(';"\r\n')
 
 
 def arrow(columns: dict[str, Any]) -> Any:
@@ -91,19 +91,37 @@ def frame(columns: dict[str, Any], home: str) -> Any:
 def _pandas(table: Any) -> Any:
     """Return a frame of pandas that holds every whole number as it is.
 
-    By default pandas makes floats of whole numbers beside missing values: above 2^53 two of them
+    By default pandas makes floats of whole numbers next to missing values: above 2^53 two of them
     become one. Such columns get its own types for missing values; others stay as they were.
     """
     import pyarrow as pa
 
-    found = table.to_pandas()
+    frame = table.to_pandas()
     own = {pa.int64(): "Int64", pa.uint64(): "UInt64"}
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.type in own and column.null_count and _above_floats(column):
             exact = column.to_pandas(integer_object_nulls=True)
-            found[name] = exact.astype(own[column.type])
-    return found
+            frame[name] = exact.astype(own[column.type])
+    return frame
 
 
 def _above_floats(column: Any) -> bool:
     return any(value is not None and abs(value) > 2**53 for value in column.to_pylist())
+
+
+def join_names(names: Iterable[object]) -> str:
+    """Join names with semicolons; those that hold one, or a quote, stand in double quotes.
+
+    Examples
+    --------
+    >>> join_names(["New York", "a;b", 7])
+    'New York;"a;b";7'
+    """
+    return ";".join(map(_cell, names))
+
+
+def _cell(name: object) -> str:
+    text = str(name)
+    if text and text == text.strip() and not _SPECIAL.intersection(text):
+        return text
+    return '"' + text.replace('"', '""') + '"'

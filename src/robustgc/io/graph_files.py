@@ -18,7 +18,6 @@ from robustgc.graph.weights import check_weights
 from robustgc.io import arrow_tables, edge_tables, objects, tables
 from robustgc.io.arrays import read_matrix_market, read_scipy
 from robustgc.io.dialect import Dialect, not_used
-from robustgc.io.inner_files import InnerFile, notes_of, written
 from robustgc.io.named import NamedGraph, as_names
 from robustgc.io.network_files import (
     read_adjacency_list,
@@ -27,10 +26,12 @@ from robustgc.io.network_files import (
     read_node_link,
 )
 from robustgc.io.opening import (
+    InnerFile,
     InputError,
     check_file,
     check_target,
     kind,
+    notes_of,
     replacing,
     unwritten,
     whole,
@@ -96,7 +97,7 @@ def _read_file(
 ) -> NamedGraph:
     ending, options = kind(path), columns | {"symmetrise": symmetrise}
     if ending in tables.TEXT:
-        return edge_tables.read_text(path, dialect=written(path, dialect), **options)
+        return edge_tables.read_text(path, dialect=dialect, **options)
     check_file(path)
     if ending in arrow_tables.TYPED:
         return edge_tables.from_arrow(arrow_tables.read_typed(path), str(path), **options)

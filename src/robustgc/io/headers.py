@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import Enum
 
-from robustgc.io.reasons import is_number
+from robustgc.io.decimals import is_number
 
 _NAMELESS = ("", "unnamed: 0", "__index_level_0__")
 _COUNTERS = ("index", "id", "nr", "no", "row", "#")
@@ -44,17 +44,8 @@ def first_edge(
     """Tell what the first row of a table of edges is, by the names in the other rows.
 
     Names of columns are in no other row. An edge may be so too, of two nodes that have no other:
-    it is taken for one unless such edges are rare among the others, or there are none.
-
-    Parameters
-    ----------
-    first, rest : list of str, list of list of str
-        The rows.
-    words : sequence of str
-        Usual names of the columns.
-    decimal : str
-    alone : bool
-        Whether no other file has edges of the same graph, which might share a name with it.
+    it is taken for one unless such edges are rare among the others, or there are none. Not `alone`,
+    other files have edges of the same graph, which may share a name with it.
     """
     kind = first_row(first, rest, words, decimal)
     if kind in (First.ROW, First.HEADER) or not rest or len(first) < 2:

@@ -1,22 +1,25 @@
-"""The beginning of a text table: its first lines, and how they are written."""
+"""The beginning of a text table: how it is written, and what its first lines are."""
 
 import codecs
+import csv
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from robustgc.graph.quoting import quoted
+from robustgc.graph.quoting import quoted, short
 from robustgc.io.dialect import (
     Dialect,
-    delimiter_of,
+    delimiter_note,
+    delimiters,
     encoding_note,
     encoding_of,
     undecodable,
 )
-from robustgc.io.inner_files import InnerFile
-from robustgc.io.opening import InputError, NoRowsError, kind, opened
+from robustgc.io.headers import First, first_row
+from robustgc.io.opening import InnerFile, InputError, NoRowsError, kind, opened
 
-SAMPLE = 2**16  # bytes from which delimiter and header are told
+SAMPLE = 2**16  # bytes from which delimiter and header are recognised
 LONGEST = 2**20  # bytes of a line; the reader of tables takes blocks of that many
 LONG = (
     "more than 1,048,576 bytes without an end of the line, which no row of a table has. Check that "
@@ -35,63 +38,57 @@ _MAGIC = {
     b"<!doctype html": "a web page; download the file itself",
     b"<html": "a web page; download the file itself",
 }
+_SIGNS = ("#", "%")
+_PROSE = re.compile(r"[#%](\s|[#%]|$)")  # as people write comments, and no names
+_ROWS = 200  # lines that tell whether names begin with #
 
 
 @dataclass(frozen=True)
 class Head:
-    """The first lines of a text table, none of them cut.
-
-    Attributes
-    ----------
-    lines : list of str
-    first : int
-        Place of the first line that is neither empty nor a comment.
-    complete : bool
-        Whether the file has no other lines.
-    encoding, delimiter : str
-    notes : tuple of str
-    """
+    """The first lines of a text table, none of them cut."""
 
     lines: list[str]
-    first: int
-    complete: bool
+    first: int  # place of the first line of the table: its header, or a row
+    complete: bool  # whether the file has no other lines
     encoding: str
     delimiter: str
     notes: tuple[str, ...] = ()
+    header: bool = False  # whether the first line is a header that began with # or %
 
 
-def head(path: Path, dialect: Dialect) -> Head:
-    """Look at the beginning of a text file.
+def head(path: Path, dialect: Dialect, words: Sequence[str], header: bool | None) -> Head:
+    """Look at the beginning of a text file; refuse what is no text, or has no rows.
 
-    Raises
-    ------
-    InputError
-        It is no text, or has no rows.
+    `words` are names that a header of this kind of table may have; `header` says whether the first
+    row is one, as far as the user says it.
     """
-    start, complete = _bytes(path)
-    encoding = dialect.encoding or encoding_of(start)
-    lines = _lines(path, start, encoding, complete)
+    content, complete = _bytes(path)
+    encoding = dialect.encoding or encoding_of(content)
+    lines = _lines(path, content, encoding, complete)
     # In a sheet, a comment is alone in its row.
     sheet = isinstance(path, InnerFile) and path.dialect is not None
     rows = (
         k
         for k, line in enumerate(lines)
-        if line.strip() and not (is_comment(line) and not (sheet and "\t" in line.strip()))
+        if line.strip() and not (_is_comment(line) and not (sheet and "\t" in line.strip()))
     )
     first = next(rows, None)
     if first is None:
         raise _no_rows(path, lines)
     notes = () if dialect.encoding else encoding_note(encoding, path)
-    mark = dialect.delimiter
-    if mark is None and (line := _EXCEL.fullmatch(lines[first])):
+    if dialect.delimiter is not None:
+        mark = dialect.delimiter
+    elif line := _EXCEL.fullmatch(lines[first]):
         mark, first = line[1], first + 1
-    mark = mark or delimiter_of(lines[first:], kind(path), dialect.decimal)
-    return Head(lines, first, complete, encoding, mark, notes)
+    else:
+        mark, *others = delimiters(lines[first:], kind(path), dialect.decimal)
+        notes += delimiter_note(mark, others)
+    start = Head(lines, first, complete, encoding, mark, notes)
+    return _with_comments(path, start, words, header)
 
 
-def is_comment(line: str) -> bool:
-    """Whether a line before the rows begins as comments do."""
-    return line.lstrip()[:1] in ("#", "%")
+def _is_comment(line: str) -> bool:
+    return line.lstrip()[:1] in _SIGNS
 
 
 def _no_rows(path: Path, lines: list[str]) -> InputError:
@@ -145,3 +142,77 @@ def _lines(path: Path, start: bytes, encoding: str, complete: bool) -> list[str]
     if cut is not None:
         raise InputError(f"{path}, line {cut}: {RETURN}")
     return lines
+
+
+def _with_comments(path: Path, start: Head, words: Sequence[str], header: bool | None) -> Head:
+    """Say which lines above the rows are skipped as comments.
+
+    The last of them may be the header, or be refused as it may be a row.
+    """
+    lines, mark = start.lines, start.delimiter
+    above = [k for k, line in enumerate(lines[: start.first]) if _is_comment(line)]
+    if not above or start.first >= len(lines) or lines[above[0]].startswith("%%MatrixMarket"):
+        return start
+    rows = [_fields(line, mark) for line in lines[start.first :][:_ROWS] if line.strip()]
+    last = above[-1]
+    fields = _fields(lines[last].rstrip(mark), mark)  # a comment in a sheet has empty cells after
+    comments = _skipped_note(path, start, above, len(rows[0]))
+    others = _skipped_note(path, start, above[:-1], len(rows[0]))
+    if len(fields) != len(rows[0]):
+        return replace(start, notes=start.notes + comments)
+    cut = mark != " "
+    if cut and fields[0] in _SIGNS:  # it is the name of the first column
+        return replace(start, first=last, notes=start.notes + others)
+    prose = _PROSE.match(lines[last].lstrip()) is not None
+    names, signs = [fields[0][1:].strip(), *fields[1:]], _has_sign(fields[1:])
+    header_below = first_row(rows[0], rows[1:], words, ".").header
+    likely = first_row(names, rows, words, ".")
+    named = likely is First.KNOWN or (likely.header and not prose)
+    if cut and named and not (signs or header_below or header is False):
+        text = short(", ".join(names))
+        note = f"line {last + 1} of {path.name} begins with {fields[0][0]} and is read as a header"
+        plain = [*lines[:last], lines[last].lstrip()[1:].lstrip(" "), *lines[last + 1 :]]
+        notes = (*start.notes, *others, f"{note}: {text}")
+        return replace(start, lines=plain, first=last, notes=notes, header=True)
+    plain_row = cut and not header_below and not likely.header
+    if not prose and (signs or any(map(_has_sign, rows)) or plain_row):
+        raise _row_or_comment(path, last + 1, lines[last])
+    return replace(start, notes=start.notes + comments)
+
+
+def _fields(line: str, mark: str) -> list[str]:
+    if mark == " ":
+        return line.split()
+    try:
+        return [field.strip() for field in next(csv.reader([line], delimiter=mark), [])]
+    except csv.Error:  # the reader of the rows says what is wrong, with the line
+        return line.split(mark)
+
+
+def _has_sign(fields: list[str]) -> bool:
+    return any(field[:1] in _SIGNS for field in fields)
+
+
+def _row_or_comment(path: Path, number: int, line: str) -> InputError:
+    return InputError(
+        f"{path}, line {number}: {quoted(line, 90)} has as many fields as the rows below it, so it "
+        f"may be a row, or a comment. If names begin with {line.lstrip()[0]}, put this one in "
+        "double quotes, or add a header line above; if it names the columns, remove the sign; if "
+        "it is a comment, put a space after the sign."
+    )
+
+
+def _skipped_note(path: Path, start: Head, above: list[int], width: int) -> tuple[str, ...]:
+    """Say which lines were skipped that are not plainly comments."""
+    some = [
+        k
+        for k in above
+        if len(_fields(start.lines[k], start.delimiter)) == width
+        or not (start.lines[k].lstrip()[0] == "%" or _PROSE.match(start.lines[k].lstrip()))
+    ]
+    if not some:
+        return ()
+    first = f"line {some[0] + 1}: {quoted(start.lines[some[0]], 60)}"
+    were = "line is" if len(above) == 1 else "lines are"
+    place = f"before the rows of {path.name}"
+    return (f"{len(above)} {were} skipped as comments {place}, such as {first}",)

@@ -23,10 +23,10 @@ _NO_CLASS = {"na", "n/a", "n.a.", "none", "nan", "nat", "null", "missing", "#nv"
 
 def marker_notes(missing: Missing) -> list[str]:
     """Say how many cells are read as unlabelled by which marker."""
-    if not (said := missing.sentence()):
+    if not (sentence := missing.sentence()):
         return []
     return [
-        f"{said}: read as unlabelled; --unlabelled decides otherwise (unlabelled= in Python, "
+        f"{sentence}: read as unlabelled; --unlabelled decides otherwise (unlabelled= in Python, "
         '"" alone: only empty cells)'
     ]
 
@@ -34,9 +34,9 @@ def marker_notes(missing: Missing) -> list[str]:
 def check_classes(where: str | Path, counts: Counter[Any], missing: Missing) -> None:
     """Refuse labels of fewer than two classes."""
     blame = ""
-    if said := missing.sentence():
+    if sentence := missing.sentence():
         blame = (
-            f' {said}, read as unlabelled: if that is a class, give --unlabelled "" '
+            f' {sentence}, read as unlabelled: if that is a class, give --unlabelled "" '
             "(unlabelled='' in Python)."
         )
     if not counts:

@@ -1,23 +1,20 @@
 """Which columns of a table hold the nodes and their labels."""
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robustgc.graph.quoting import listed, quoted, short
+from robustgc.io.column_names import NUMBERED, UNNAMED, named_column, numbered, usual_column
 from robustgc.io.errors import InputError
-from robustgc.io.tables import column
 from robustgc.transduction.missing import find_missing
 
 NODE = ("node", "id", "name", "node_id", "nodeid", "vertex", "row")
 LABEL = ("label", "class", "y", "target", "category", "given")
 REVIEWED = "reviewed"  # labels that a person has looked at and kept
 _RIVALS = ("label", "class", "target", "category")  # two of these in one table: which is it?
-_UNNAMED = re.compile(r"(unnamed: \d+|__index_level_\d+__)?", re.I)  # as data frames write them
-_BY_PLACE = re.compile(r"column \d+")  # what columns are called where the table has no header
 _MOST = 20  # columns whose values are counted for a message
 
 
@@ -25,30 +22,17 @@ _MOST = 20  # columns whose values are counted for a message
 class LabelColumns:
     """The columns of a table of labels, and what each of them is used for.
 
-    Attributes
-    ----------
-    names : tuple of str
-    read : callable
-        From numbers of columns to Arrow arrays of them; it may read the file again.
-    node, label : int
-    reviewed : int or None
-        The column that says which labels a person has looked at.
-    by_user : bool
-        Whether the user has named the label column.
-    notes : tuple of str
-        What was decided for the user.
-    node_by_user : bool
-        Whether the user has named the column of the nodes.
+    `read` gives columns as Arrow arrays, by their numbers; it may read the file again.
     """
 
     names: tuple[str, ...]
     read: Callable[[Sequence[int]], list[Any]]
     node: int
     label: int
-    reviewed: int | None
-    by_user: bool
-    notes: tuple[str, ...]
-    node_by_user: bool = False
+    reviewed: int | None  # says which labels a person has looked at
+    by_user: bool  # whether the user has named the label column
+    notes: tuple[str, ...]  # what was decided for the user
+    node_by_user: bool = False  # whether the user has named the column of the nodes
 
     def others(self) -> dict[str, Any]:
         """Return all columns but that of the nodes, by name, as Arrow arrays."""
@@ -61,21 +45,18 @@ class LabelColumns:
         These have between two values and half as many as labels; a column that is called as
         labels are may have any number that is less than all.
         """
-        marks = () if self.reviewed is None else (self.names[self.reviewed],)
+        used = {self.names[k] for k in (self.label, self.reviewed) if k is not None}
         some = []
         for name, values in self.others().items():
             most = many - 1 if name.strip().lower() in _RIVALS else many // 2
-            if (
-                name not in (self.names[self.label], *marks)
-                and 2 <= (_distinct(values) or 0) <= most
-            ):
+            if name not in used and 2 <= (_distinct(values) or 0) <= most:
                 some.append(name)
         return some
 
 
 def has_names(node: str | None, label: str | None) -> bool:
     """Whether the user speaks of columns by names, which only a header can give."""
-    return any(name is not None and not _BY_PLACE.fullmatch(name) for name in (node, label))
+    return any(name is not None and not NUMBERED.fullmatch(name) for name in (node, label))
 
 
 def choose_columns(
@@ -88,35 +69,22 @@ def choose_columns(
 ) -> LabelColumns:
     """Choose the columns of the nodes and labels, or refuse where it would be a guess.
 
-    Parameters
-    ----------
-    names : sequence of str or None
-        The header; None: there is none.
-    width : int
-        How many columns there are.
-    read : callable
-        As in `LabelColumns`.
-    where : str
-        The table, for messages.
-    node, label : str or None
-        The columns that the user has named.
+    `names` are those of the header, if there is one; `node` and `label` the columns that the user
+    has named.
     """
     if width < 2:
         raise InputError(
-            f"{where}: {width} column where two are expected. Put the node and its label in every "
-            "row, between commas or tabs."
+            f"{where}: it has {width} column{'s' * (width != 1)} where two are expected. Put the "
+            "node and its label in every row, between commas or tabs."
         )
-    known = tuple(names or (f"column {k + 1}" for k in range(width)))
-    try:
-        i = None if node is None else column(known, node, (), 0)
-        j = None if label is None else column(known, label, (), 0)
-    except InputError as error:
-        raise InputError(f"{where}: {error}.") from None
+    known = tuple(names or numbered(width))
+    i = None if node is None else named_column(known, node, where)
+    j = None if label is None else named_column(known, label, where)
     if i is not None and i == j:
         raise InputError(
             f"{where}: node and label are both column {quoted(known[i])}; name two columns."
         )
-    reviewed = _usual(known, (REVIEWED,), [k for k in range(width) if k not in (i, j)])
+    reviewed = usual_column(known, (REVIEWED,), [k for k in range(width) if k not in (i, j)])
     usable = [k for k in range(width) if k != reviewed]
     counters = [k for k in _row_counters(known, usable, read) if k not in (i, j)]
     usable = [k for k in usable if k not in counters]
@@ -133,10 +101,10 @@ def _pair(
     """Return the columns of nodes and labels: by their names, or because no others are left."""
     words = {name.strip().lower() for name in names}
     usual = [word for word in LABEL if word != "y" or "x" not in words]  # x and y: coordinates
-    j = _usual(names, usual, [k for k in usable if k != i]) if j is None else j
-    i = _usual(names, NODE, [k for k in usable if k != j]) if i is None else i
+    j = usual_column(names, usual, [k for k in usable if k != i]) if j is None else j
+    i = usual_column(names, NODE, [k for k in usable if k != j]) if i is None else i
     rest = [k for k in usable if k not in (i, j)]
-    rest.sort(key=lambda k: _UNNAMED.fullmatch(names[k]) is None)  # an index names the nodes
+    rest.sort(key=lambda k: UNNAMED.fullmatch(names[k]) is None)  # an index names the nodes
     if i is None and rest and (j is not None or len(rest) == 2):
         i = rest.pop(0)
     if j is None and i is not None and len(rest) == 1:
@@ -144,16 +112,11 @@ def _pair(
     return i, j
 
 
-def _usual(names: Sequence[str], words: Sequence[str], among: Iterable[int]) -> int | None:
-    places = {names[k].strip().lower(): k for k in reversed(list(among))}
-    return next((places[word] for word in words if word in places), None)
-
-
 def _row_counters(
     names: Sequence[str], usable: list[int], read: Callable[[Sequence[int]], list[Any]]
 ) -> list[int]:
     """Return the columns without a name that only count the rows, where two others have names."""
-    unnamed = [k for k in usable if _UNNAMED.fullmatch(names[k])]
+    unnamed = [k for k in usable if UNNAMED.fullmatch(names[k])]
     if len(usable) - len(unnamed) < 2:
         return []
     return [k for k, values in zip(unnamed, read(unnamed), strict=True) if _counts_rows(values)]
@@ -179,7 +142,7 @@ def _open_choice(
         first = listed([values[0].as_py() for values in columns if len(values)], 90)
         cure += f". If the first line is a header, its names are {first}"
     return InputError(
-        f"{where}: which of {len(names)} columns holds the label is open, as none is called "
+        f"{where}: which of {len(names)} columns holds the label is not clear, as none is called "
         f"{', '.join(LABEL[:-1])} or {LABEL[-1]}. {variety(names, columns)}. {cure}; "
         "--node-column names that of the nodes."
     )

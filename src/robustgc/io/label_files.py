@@ -1,54 +1,51 @@
-"""Labels from tables, mappings and node attributes -> one per node of a graph."""
+"""Labels as users have them -> a table of nodes and their classes."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+import os
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from robustgc.graph.quoting import listed, quoted, short
-from robustgc.io import tables
 from robustgc.io.arrow_objects import arrow_table, is_table
 from robustgc.io.arrow_tables import TYPED, read_typed
 from robustgc.io.dialect import Dialect
-from robustgc.io.inner_files import notes_of, written
-from robustgc.io.label_classes import (
-    check_classes,
-    check_variety,
-    marker_notes,
-    notes_on_alike,
-    notes_on_markers,
-    notes_on_signs,
-)
+from robustgc.io.errors import InputError
 from robustgc.io.label_columns import LABEL, NODE, LabelColumns, choose_columns, has_names
-from robustgc.io.label_headers import check_header
-from robustgc.io.label_matching import cause, examples
-from robustgc.io.label_rows import (
-    LabelTable,
-    cell,
-    check_kinds,
-    check_known,
-    header_above,
-    note_on_header,
-    notes_on_nodes,
-)
-from robustgc.io.named import NamedGraph, as_text, positions
-from robustgc.io.opening import InputError, check_file, kind
-from robustgc.io.sources import source
-from robustgc.transduction.missing import find_missing
+from robustgc.io.layouts import Layout, find_layout
+from robustgc.io.named import NamedGraph
+from robustgc.io.opening import kind, notes_of
+from robustgc.io.sources import table_source
+from robustgc.io.spreadsheets import ENDINGS
+from robustgc.io.tables import TEXT, place_of, read_text
 
-__all__ = [
-    "LabelTable", "attached", "entries", "label_table", "of_attribute", "read_labels",
-    "reviewed_labels", "settled",
-]  # fmt: skip
+_ENDINGS = (*TEXT, *TYPED, *ENDINGS, ".zip")
 # In `reviewed`, in the languages into which spreadsheets translate true and false.
 YES = (
     "true", "1", "1.0", "yes", "x", "wahr", "ja", "vrai", "oui", "verdadero", "si", "s\u00ed",
 )  # fmt: skip
 NO = ("false", "0", "0.0", "no", "", "falsch", "nein", "faux", "non", "falso")
+
+
+@dataclass(eq=False)
+class LabelTable:
+    """Nodes with their labels, row by row, and where they are from."""
+
+    nodes: Any
+    labels: Sequence[Any]
+    where: str | Path  # the source, for messages
+    layout: Layout | None = None  # how a text file is written
+    columns: LabelColumns | None = None  # None: points have them, or a mapping
+    reviewed: list[bool] | None = None  # which labels a person has looked at, if that is known
+    header: bool | None = None  # whether there is one, as the user says; None: told from the rows
+    notes: tuple[str, ...] = ()  # what was decided for the user, besides the choice of columns
+
+    def place(self, k: int) -> str:
+        """Name a row, that of a text file by its line."""
+        return place_of(self.layout, k)
 
 
 def read_labels(
@@ -76,33 +73,20 @@ def read_labels(
         Whether the first row of a text table names its columns; None: told from the rows, and from
         the names of the nodes later.
     """
-    import pyarrow as pa
-
-    path = source(path, sheet)
-    check_file(path)
-    ending = kind(path)
-    if ending in TYPED:
+    path = table_source(path, "labels", sheet)
+    if kind(path) in TYPED:
         return _of_arrow(read_typed(path), str(path), node, label)
-    if ending not in tables.TEXT:
-        raise InputError(
-            f"{path}: labels come as {', '.join((*tables.TEXT, *TYPED))}, .xlsx, also with .gz, "
-            f".zst or .zip, not as {ending or 'a file without an ending'}. Rename or convert it."
-        )
-    dialect = written(path, dialect) or Dialect()  # labels are no numbers
-    dialect = replace(dialect, header=None, decimal=dialect.decimal or ".")
-    by_user = header is not None
-    if has_names(node, label) and not by_user:
+    if header is None and has_names(node, label):
         header = True
-    look = tables.layout(path, (*NODE[:4], *LABEL[:2]), header, dialect)
-
-    def read(wanted: Sequence[int]) -> list[Any]:
-        chunks = tables.read(path, look, dict.fromkeys(wanted, pa.string()))
-        return [pa.chunked_array(part, type=pa.string()) for part in chunks]
-
-    columns = choose_columns(look.names, look.width, read, str(path), node, label)
-    table = _chosen(columns, path, look)
-    table.dialect, table.header_by_user = dialect, header is True
-    table.headless = table.headless and not by_user
+    # Labels are no numbers, so nothing is said of their decimal mark.
+    dialect = replace(
+        dialect or Dialect(), header=None, decimal=(dialect and dialect.decimal) or "."
+    )
+    layout = find_layout(path, (*NODE[:4], *LABEL[:2]), header, dialect)
+    read = partial(read_text, layout)
+    columns = choose_columns(layout.names, layout.width, read, str(path), node, label)
+    table = _of_columns(columns, path, layout)
+    table.header, table.notes = header, (*notes_of(path), *layout.notes)
     return table
 
 
@@ -112,8 +96,8 @@ def reviewed_marks(table: LabelTable, cells: list[Any]) -> list[bool]:
     for k, text in enumerate(texts):
         if text not in YES + NO:
             raise InputError(
-                f"{table.where}, {table.row(k)}: {quoted(cells[k], 60)} in the column reviewed is "
-                f"neither yes ({', '.join(YES[:5])}) nor no ({', '.join(NO[:4])}, or empty). "
+                f"{table.where}, {table.place(k)}: {quoted(cells[k], 60)} in the column reviewed "
+                f"is neither yes ({', '.join(YES[:5])}) nor no ({', '.join(NO[:4])}, or empty). "
                 "Correct it, or rename the column."
             )
     return [text in YES for text in texts]
@@ -135,26 +119,23 @@ def _of_arrow(table: Any, where: str, node: str | None, label: str | None) -> La
             f"{where}: the nodes in column {quoted(names[columns.node])} are {nodes.type}, which "
             f"is not text ({short(error)}). Names are text or numbers; convert them."
         ) from error
-    return _chosen(columns, where)
+    return _of_columns(columns, where)
 
 
-def _chosen(
-    columns: LabelColumns, where: str | Path, look: tables.Layout | None = None
+def _of_columns(
+    columns: LabelColumns, where: str | Path, layout: Layout | None = None
 ) -> LabelTable:
     """Read the columns that were chosen."""
     wanted = [columns.node, columns.label]
     wanted += [] if columns.reviewed is None else [columns.reviewed]
-    nodes, given, *marks = columns.read(wanted)
-    skipped, headless = (0, False) if look is None else (look.skipped, look.names is None)
-    table = LabelTable(
-        nodes, _shared(given), where, skipped, headless, columns=columns, layout=look
-    )
+    nodes, labels, *marks = columns.read(wanted)
+    table = LabelTable(nodes, _as_list(labels), where, layout, columns)
     if marks:
         table.reviewed = reviewed_marks(table, marks[0].to_pylist())
     return table
 
 
-def _shared(column: Any) -> list[Any]:
+def _as_list(column: Any) -> list[Any]:
     """Return a column as a list in which every text is one object, however often it is there."""
     import pyarrow as pa
 
@@ -201,145 +182,49 @@ def _of_index(frame: Any) -> LabelTable:
     return table
 
 
-def attached(
-    table: LabelTable,
-    graph: NamedGraph,
-    *,
-    ignore_unknown: bool = False,
-    unlabelled: Any = None,
-) -> tuple[NDArray[np.object_], tuple[str, ...]]:
-    """Return the label of every node, None where there is none; and what was noticed."""
-    place = positions(table.nodes, graph.names)
-    check_header(table, lambda name: bool(positions([name], graph.names)[0] >= 0))
-    rows, notes = settled(
-        table,
-        place,
-        ignore_unknown=ignore_unknown,
-        unlabelled=unlabelled,
-        explain=lambda given: _why_unknown(table, place, given, graph),
-        names=graph.names,
-    )
-    notes += tuple(notes_on_nodes(table, graph.names))
-    y = np.full(len(graph.names), None, dtype=object)
-    for node, k in rows.items():
-        y[node] = table.labels[k]
-    return y, notes
-
-
-def reviewed_labels(
-    table: LabelTable, names: NDArray[Any], unlabelled: Any = None
-) -> dict[Any, Any] | None:
-    """Return the labels that a person has confirmed by the names that nodes have in a graph.
-
-    None where the table does not say.
-    """
-    if table.reviewed is None:
-        return None
-    missing = find_missing(table.labels, unlabelled).mask
-    rows = np.flatnonzero(np.array(table.reviewed, dtype=bool) & ~missing).tolist()
-    place = positions([cell(table.nodes, k) for k in rows], names).tolist()
-    known = names.tolist()
-    return {known[p]: table.labels[k] for p, k in zip(place, rows, strict=True) if p >= 0}
-
-
-def settled(
-    table: LabelTable,
-    place: NDArray[np.int64],
-    *,
-    ignore_unknown: bool = False,
-    unlabelled: Any = None,
-    explain: Callable[[NDArray[np.bool_]], str] | None = None,
-    names: NDArray[Any] | None = None,
-) -> tuple[dict[int, int], tuple[str, ...]]:
-    """Return the row of every labelled node, and what was noticed.
-
-    Parameters
-    ----------
-    table : LabelTable
-    place : ndarray of int
-        The number of the node of every row, -1 where the graph has none.
-    ignore_unknown : bool
-    unlabelled : iterable of str, str or None
-        As in `robustgc.transduction.missing.find_missing`.
-    explain : callable or None
-        From the rows with a label to why some are not in the graph, and the cure; "" if unknown.
-    names : ndarray or None
-        Of the nodes of the graph, to find one that may be meant.
-    """
-    # A header is no label: a word above numbers would make a class of -1.
-    above = int(header_above(table, place))
-    missing = find_missing(table.labels[above:], unlabelled)
-    given = np.concatenate([np.zeros(above, dtype=bool), ~missing.mask])
-    # Of labels that are a column of the points, the reader of these has said how they are read.
-    notes = [] if table.layout is None else [*notes_of(table.where), *table.layout.notes]
-    notes += [*table.notes, *(() if table.columns is None else table.columns.notes)]
-    notes += marker_notes(missing)
-    notes += check_known(table, place, given, ignore_unknown, explain, names)
-    notes += [note_on_header(table)] if above else []
-    check_kinds(table, given)
-    rows: dict[int, int] = {}
-    for k in np.flatnonzero((place >= 0) & given).tolist():
-        first = rows.setdefault(int(place[k]), k)
-        if table.labels[first] != table.labels[k]:
-            raise InputError(
-                f"{table.where}: node {short(cell(table.nodes, k), 60)} has two labels, "
-                f"{quoted(table.labels[first], 60)} ({table.row(first)}) and "
-                f"{quoted(table.labels[k], 60)} ({table.row(k)}). Keep one of them."
-            )
-    counts = Counter(table.labels[k] for k in rows.values())
-    check_classes(table.where, counts, missing)
-    notes += check_variety(table.where, table.columns, counts)
-    notes += [*notes_on_alike(counts), *notes_on_signs(counts, missing)]
-    notes += notes_on_markers(counts, missing, unlabelled)
-    return rows, tuple(notes)
-
-
-def _why_unknown(
-    table: LabelTable, place: NDArray[np.int64], given: NDArray[np.bool_], graph: NamedGraph
-) -> str:
-    """Look for the cause in the names, the attributes of the graph and the other columns."""
-    import pyarrow as pa
-
-    rows, columns = pa.array(given), table.columns
-    if columns is None:
-        others = {"": as_text(list(table.labels)).filter(rows)}
-        reason = cause(as_text(table.nodes).filter(rows), others, None, "", graph)
-    else:
-        others = {name: values.filter(rows) for name, values in columns.others().items()}
-        node, label = columns.names[columns.node], columns.names[columns.label]
-        reason = cause(as_text(table.nodes).filter(rows), others, node, label, graph)
-    if reason or (place[given] >= 0).any():
-        return reason
-    flag = "" if columns is None else ", or name another column with --node-column"
-    return f"None is: {examples(graph)}. Check the names (compared as text){flag}."
-
-
 def of_attribute(name: str, graph: NamedGraph, where: str) -> LabelTable:
     """Return the labels that a node attribute has."""
     if name not in graph.attributes:
         known = listed(graph.attributes) or "there are none"
         raise InputError(
             f"{quoted(name)} is neither a file with labels nor a node attribute of {where} "
-            f"(attributes: {known})."
+            f"(attributes: {known}). Check the name."
         )
     return LabelTable(graph.names, graph.attributes[name], f"attribute {quoted(name)} of {where}")
 
 
-def entries(labels: Any, unlabelled: Any = None) -> tuple[Any, tuple[str, ...]]:
-    """Return labels that are given as an entry per node, None where one means unlabelled; notes.
+def names_file(labels: str, known: Container[str] = ()) -> bool:
+    """Whether text names a file of labels, perhaps one that is not there.
 
-    Numbers stay as they are, unless the user has a list of markers: -1 among them is a marker of
-    the estimators too, whose own checks they get.
+    Columns of points and attributes of graphs (`known`) go first, and folders have no labels.
     """
-    numeric = getattr(getattr(labels, "dtype", None), "kind", "O") in "biuf"
-    cells = [] if numeric and unlabelled is None else list(labels)
-    if unlabelled is None and not any(isinstance(cell, str) for cell in cells):
-        return labels, ()
-    missing = find_missing(cells, unlabelled)
-    y = np.empty(len(cells), dtype=object)
-    y[:] = [None if gap else cell for cell, gap in zip(cells, missing.mask, strict=True)]
-    texts = Counter(cell for cell in y if isinstance(cell, str))
-    if missing.counts:  # else the estimator's own words for too few classes say it all
-        check_classes("The labels", Counter(str(cell) for cell in y if cell is not None), missing)
-    more = (*notes_on_alike(texts), *notes_on_markers(texts, missing, unlabelled))
-    return y, (*marker_notes(missing), *more)
+    there = os.path.exists(labels) and not os.path.isdir(labels)
+    return labels not in known and (there or kind(Path(labels)) in _ENDINGS)
+
+
+def table_of(
+    labels: Any,
+    graph: NamedGraph,
+    files: Mapping[str, Any] | None = None,
+    columns: Mapping[str, Any] | None = None,
+) -> Any:
+    """Return labels as a table; those that have an entry per node as they are.
+
+    `files` says how files are read: `sheet`, `dialect` and `header` of `read_labels`. `columns`
+    names columns of a table: `node` and `label`.
+    """
+    files, columns = files or {}, columns or {}
+    if isinstance(labels, LabelTable):
+        return labels
+    if isinstance(labels, str) and not names_file(labels, graph.attributes):
+        return of_attribute(labels, graph, "the graph")
+    if isinstance(labels, str | Path):
+        return read_labels(Path(labels), **files, **columns)
+    if not isinstance(labels, Sequence | np.ndarray):
+        return label_table(labels, **columns)
+    if len(labels) != len(graph.names):
+        raise InputError(
+            f"{len(labels)} labels for {len(graph.names)} nodes; give one each, None where there "
+            "is none, or a mapping from node to label."
+        )
+    return labels

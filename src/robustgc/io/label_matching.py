@@ -1,6 +1,6 @@
 """Why nodes of a table of labels are not in the graph: the cause is looked for, and said."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from unicodedata import normalize
 
@@ -11,37 +11,26 @@ from robustgc.io.named import NamedGraph, as_text
 _QUOTATION_MARKS = "\"'`\u00b4\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 
 
-def _without(pattern: str, instead: str = "") -> Callable[[Any], Any]:
-    def changed(names: Any) -> Any:
-        import pyarrow.compute as pc
-
-        return pc.replace_substring_regex(names, pattern, instead)
-
-    return changed
-
-
-def _lower(names: Any) -> Any:
-    import pyarrow.compute as pc
-
-    return pc.utf8_lower(names)
-
-
-def _composed(names: Any) -> Any:
-    import pyarrow.compute as pc
-
-    return pc.utf8_normalize(names, form="NFKC")
-
-
-# What to do with names, on both sides, so that they are the same; by the words for it.
-_WAYS: dict[str, Callable[[Any], Any]] = {
-    "spaces are left out": _without(r"[\s\x{a0}]+"),
-    "quotation marks are left out": _without(f"[{_QUOTATION_MARKS}]"),
-    "'.0' at the end is dropped": _without(r"\.0+$"),
-    "leading zeros are dropped": _without("^0+([0-9])", r"\1"),
-    "upper and lower case count as the same": _lower,
-    "accents are stored the same way (Unicode NFC)": _composed,
-    "invisible characters are left out": _without(r"\p{Cf}+"),
+# What to do with names, on both sides, so that they are the same, by the words for it: a pattern
+# and what replaces it, or a way of its own.
+_WAYS: dict[str, str | tuple[str, str]] = {
+    "spaces are left out": (r"[\s\x{a0}]+", ""),
+    "quotation marks are left out": (f"[{_QUOTATION_MARKS}]", ""),
+    "'.0' at the end is dropped": (r"\.0+$", ""),
+    "leading zeros are dropped": ("^0+([0-9])", r"\1"),
+    "upper and lower case count as the same": "lower",
+    "accents are stored the same way (Unicode NFC)": "composed",
+    "invisible characters are left out": (r"\p{Cf}+", ""),
 }
+
+
+def _rewritten(names: Any, way: str | tuple[str, str]) -> Any:
+    """Return names written in one of `_WAYS`."""
+    import pyarrow.compute as pc
+
+    if isinstance(way, tuple):
+        return pc.replace_substring_regex(names, *way)
+    return pc.utf8_lower(names) if way == "lower" else pc.utf8_normalize(names, form="NFKC")
 
 
 def cause(
@@ -55,21 +44,19 @@ def cause(
         The names of the labelled nodes.
     columns : mapping
         The other columns of the table in these rows, as Arrow arrays, by name.
-    node : str or None
-        The name of the column of the nodes; None: a mapping, which has none.
-    label : str
-        The name of the column of the labels.
+    node, label : str or None
+        What the columns of nodes and labels are called; `node` is None for a mapping.
     graph : NamedGraph
     """
-    asked, known = as_text(nodes), as_text(graph.names)
-    now = _matches(asked, known)
-    reasons = [*_other_start(asked, known), *_other_writing(asked, known)]
-    if 2 * now < len(asked):  # else the column is right, and other matches are chance
-        reasons += [*_attributes(asked, graph), *_other_columns(columns, known, node, label)]
+    names, known = as_text(nodes), as_text(graph.names)
+    now = _matches(names, known)
+    reasons = [*_other_start(names, known), *_other_writing(names, known)]
+    if 2 * now < len(names):  # else the column is right, and other matches are chance
+        reasons += [*_attributes(names, graph), *_other_columns(columns, known, node, label)]
     best = max(reasons, default=(0, ""), key=lambda reason: reason[0])
-    if best[0] <= now + (len(asked) - now) / 2:  # less than half of the lost ones are explained
+    if best[0] <= now + (len(names) - now) / 2:  # less than half of the lost ones are explained
         return ""
-    return f"{now} of {len(asked)} match; {best[0]} of {len(asked)} {best[1]}"
+    return f"{now} of {len(names)} match; {best[0]} of {len(names)} {best[1]}"
 
 
 def examples(graph: NamedGraph) -> str:
@@ -80,49 +67,49 @@ def examples(graph: NamedGraph) -> str:
     )
 
 
-def _matches(asked: Any, known: Any) -> int:
+def _matches(names: Any, known: Any) -> int:
     import pyarrow.compute as pc
 
-    return int(pc.sum(pc.is_in(asked, value_set=known)).as_py() or 0)
+    return int(pc.sum(pc.is_in(names, value_set=known)).as_py() or 0)
 
 
-def _other_writing(asked: Any, known: Any) -> Iterator[tuple[int, str]]:
+def _other_writing(names: Any, known: Any) -> Iterator[tuple[int, str]]:
     """Try one change of writing after another, then all of them together."""
-    every_asked, every_known = asked, known
+    every_name, every_known = names, known
     for words, way in _WAYS.items():
-        one, other = way(asked), way(known)
-        yield _matches(one, other), f"do once {words}{_pair(asked, known, one, other)}: {_CURE}"
-        every_asked, every_known = way(every_asked), way(every_known)
-    both = _pair(asked, known, every_asked, every_known)
+        one, other = _rewritten(names, way), _rewritten(known, way)
+        yield _matches(one, other), f"do once {words}{_pair(names, known, one, other)}: {_CURE}"
+        every_name, every_known = _rewritten(every_name, way), _rewritten(every_known, way)
+    both = _pair(names, known, every_name, every_known)
     words = "spaces, quotation marks, leading zeros, a '.0' at the end, upper case and Unicode"
-    yield _matches(every_asked, every_known), f"do once {words} are left aside{both}: {_CURE}"
+    yield _matches(every_name, every_known), f"do once {words} are left aside{both}: {_CURE}"
 
 
 _CURE = "write the nodes in the table as in the graph."
 
 
-def _pair(asked: Any, known: Any, one: Any, other: Any) -> str:
+def _pair(names: Any, known: Any, one: Any, other: Any) -> str:
     """Return the first pair of names that only the change of writing makes the same."""
     import pyarrow.compute as pc
 
     places = pc.index_in(one, value_set=other)
-    different = pc.and_(pc.is_valid(places), pc.invert(pc.is_in(asked, value_set=known)))
+    different = pc.and_(pc.is_valid(places), pc.invert(pc.is_in(names, value_set=known)))
     first = pc.index(different, True).as_py()
     if first < 0:
         return ""
-    theirs, ours = asked[first].as_py(), known[places[first].as_py()].as_py()
+    theirs, ours = names[first].as_py(), known[places[first].as_py()].as_py()
     if normalize("NFC", theirs) == normalize("NFC", ours):  # they look the same on the screen
         return f" ({short(ascii(theirs), 60)} is {short(ascii(ours), 60)} in the graph)"
     return f" ({quoted(theirs, 40)} is {quoted(ours, 40)} in the graph)"
 
 
-def _other_start(asked: Any, known: Any) -> Iterator[tuple[int, str]]:
+def _other_start(names: Any, known: Any) -> Iterator[tuple[int, str]]:
     """Look whether the table counts nodes from 1 and the graph from 0, or the other way round."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     try:
-        theirs, ours = asked.cast(pa.int64()), known.cast(pa.int64())
+        theirs, ours = names.cast(pa.int64()), known.cast(pa.int64())
     except pa.ArrowInvalid:
         return
     low, high = (pc.min(theirs).as_py(), pc.max(theirs).as_py())
@@ -139,20 +126,20 @@ def _other_start(asked: Any, known: Any) -> Iterator[tuple[int, str]]:
             )
 
 
-def _attributes(asked: Any, graph: NamedGraph) -> Iterator[tuple[int, str]]:
+def _attributes(names: Any, graph: NamedGraph) -> Iterator[tuple[int, str]]:
     """Look for the names among the node attributes: programs tell ids from labels."""
     import pyarrow.compute as pc
 
     for name, values in graph.attributes.items():
         known = as_text(["" if value is None else value for value in values])
-        if many := _matches(asked, known):
-            places = pc.index_in(asked, value_set=known)
+        if many := _matches(names, known):
+            places = pc.index_in(names, value_set=known)
             first = pc.index(pc.is_valid(places), True).as_py()
             ours = graph.names[places[first].as_py()]
             yield (
                 many,
                 f"are values of the node attribute {quoted(name, 40)}, not names of nodes "
-                f"({quoted(asked[first].as_py(), 40)} is node {quoted(str(ours), 40)}): write the "
+                f"({quoted(names[first].as_py(), 40)} is node {quoted(str(ours), 40)}): write the "
                 "names of the nodes in the table, or rename the nodes of the graph by that "
                 "attribute (in Python networkx.relabel_nodes).",
             )

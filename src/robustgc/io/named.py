@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from robustgc.graph.quoting import listed, quoted
 from robustgc.graph.weights import Weights
+from robustgc.io.layouts import INTEGER
 from robustgc.io.opening import InputError
 from robustgc.io.rows import index_type
-from robustgc.io.tables import INTEGER
 
 _COMPARED = 100_000  # names that are looked through for one that may be meant: a second
 _DENSE = 8  # numbers up to that many times the edges are counted, others sorted

@@ -16,10 +16,10 @@ from typing import Any
 from robustgc.graph.quoting import quoted, short
 from robustgc.io import edge_tables, objects
 from robustgc.io.dialect import Dialect, not_used
+from robustgc.io.heads import SAMPLE
 from robustgc.io.named import NamedGraph, numbers_or_text
 from robustgc.io.objects import attribute_columns
 from robustgc.io.opening import InputError, kind, opened, whole
-from robustgc.io.tables import SAMPLE
 
 # Bytes of memory for a byte of text where all of it becomes Python objects: measured 14 (JSON), 22
 # (GML) and 31 (GraphML) for 120,000 edges.

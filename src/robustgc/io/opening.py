@@ -1,29 +1,95 @@
-"""Files: what kind they are, opened whether compressed or not, written whole or not at all."""
+"""Files and what stands in for them: what kind they are, opened packed or not, written whole."""
 
+import codecs
 import io
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 from robustgc.graph import atomic
 from robustgc.graph.atomic import new_file
 from robustgc.graph.quoting import short
-from robustgc.io.dialect import Recoded
+from robustgc.io.dialect import Dialect, undecodable
 from robustgc.io.errors import InputError, NoRowsError
-from robustgc.io.inner_files import InnerFile
 from robustgc.io.limits import Metered, check_text
 
+if sys.platform == "win32":
+    from pathlib import WindowsPath as _Native
+else:
+    from pathlib import PosixPath as _Native
+
 __all__ = [
-    "SQUEEZED", "InputError", "NoRowsError", "check_file", "check_target", "kind", "one_space",
-    "opened", "packed_size", "replacing", "unwritten", "whole",
+    "SQUEEZED", "InnerFile", "InputError", "NoRowsError", "check_file", "check_target", "kind",
+    "notes_of", "one_space", "opened", "packed_size", "replacing", "unwritten", "whole", "written",
 ]  # fmt: skip
 
 SQUEEZED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 _BLOCK = 2**20  # bytes of a table between spaces at a time
 _REMARK = re.compile(rb"(?m)^[ \t]*[#%]([ \t#%].*)?(?=\r?$)")  # not #name, which is a node
+
+
+class InnerFile(_Native):
+    """A path, as messages name it, of which the content is found in its own way."""
+
+    ending: str  # which kind of file it is, such as .csv
+    size: int  # bytes of what it is in, as they are stored
+    packing: str  # how it is packed, for messages; empty: it is not
+    stream: Callable[[], AbstractContextManager[Any]]  # gives the bytes
+    notes: tuple[str, ...]  # what the user should know of how it was found
+    dialect: Dialect | None = None  # how its text is written, where this library has written it
+    cells: Callable[[], list[list[Any]]] | None = None  # gives the values of a sheet, by lines
+
+    @classmethod
+    def of(
+        cls,
+        name: str | Path,
+        ending: str,
+        size: int,
+        stream: Callable[[], AbstractContextManager[Any]],
+        packing: str = "",
+        notes: tuple[str, ...] = (),
+    ) -> "InnerFile":
+        """Make one; attributes are set here, as `Path` has a constructor of its own."""
+        file = cls(name)
+        file.ending, file.size, file.stream, file.packing = ending, size, stream, packing
+        file.notes = notes
+        return file
+
+    @classmethod
+    def of_bytes(
+        cls, name: str | Path, ending: str, content: bytes, notes: tuple[str, ...] = ()
+    ) -> "InnerFile":
+        """Make one whose content is in memory."""
+
+        def stream() -> Any:
+            import pyarrow as pa
+
+            return pa.BufferReader(content)
+
+        return cls.of(name, ending, len(content), stream, notes=notes)
+
+    def with_segments(self, *segments: Any) -> Path:
+        """Return paths derived from this one, such as its folder, as plain paths."""
+        return Path(*segments)
+
+
+def notes_of(path: object) -> tuple[str, ...]:
+    """Return what the user should know of how a file was found."""
+    return path.notes if isinstance(path, InnerFile) else ()
+
+
+def written(path: object, dialect: Dialect | None) -> Dialect | None:
+    """Return how the text of a file is written: as the user says, or as it was made of a sheet."""
+    own = path.dialect if isinstance(path, InnerFile) else None
+    return (
+        dialect if own is None else replace(own, header=None if dialect is None else dialect.header)
+    )
 
 
 def kind(path: Path) -> str:
@@ -60,68 +126,52 @@ def check_file(path: Path) -> None:
 
 
 def _near(path: Path) -> str:
-    """Name a file beside it that may be meant."""
+    """Name a file next to it that may be meant."""
     import difflib
 
     if not path.parent.is_dir():
         return f": there is no folder {path.parent}"
-    beside = [other.name for other in path.parent.iterdir()]
-    close = difflib.get_close_matches(path.name, beside, n=1)
+    others = [other.name for other in path.parent.iterdir()]
+    close = difflib.get_close_matches(path.name, others, n=1)
     return f" (is it {close[0]}?)" if close else ""
 
 
 @contextmanager
 def opened(path: Path, *, spaced: bool = False, encoding: str = "utf-8") -> Iterator[Any]:
-    """Give a stream of bytes, unpacked by the ending of the file.
+    """Give a stream of bytes, unpacked by the ending of the file; text comes as UTF-8.
 
-    Parameters
-    ----------
-    path : Path
-    encoding : str
-        Of text; the bytes that come are UTF-8.
-    spaced : bool
-        Fields stand between any number of spaces: they come with one, and comments as empty lines.
+    Where fields stand `spaced`, between any number of spaces, they come with one, and comments as
+    empty lines.
     """
+    import pyarrow as pa
+
     check_file(path)
     if isinstance(path, InnerFile):
-        squeezed, unpacked = path.packing, path.stream()
+        packing, stored = path.packing, path.stream
     else:
-        squeezed = SQUEEZED.get(path.suffix.lower(), "")
-        unpacked = _stored(path, squeezed)
+        packing, stored = SQUEEZED.get(path.suffix.lower(), ""), partial(pa.OSFile, str(path))
     try:
-        with unpacked as stream:
-            text = stream if encoding == "utf-8" else Recoded(stream, path, encoding)
+        with stored() as content:
+            stream = content
+            if packing in SQUEEZED.values():
+                unpacked = pa.CompressedInputStream(content, packing)
+                stream = Metered(unpacked, path, packed_size(path))
+            text = stream if encoding == "utf-8" else _Recoded(stream, path, encoding)
             yield _Spaced(text) if spaced else text
     except OSError as error:
-        if not squeezed:
+        if not packing:
             raise InputError(f"{path} cannot be read: {short(error)}.") from error
         raise InputError(
             f"{path} is not what its ending says, or is cut short: it cannot be unpacked as "
-            f"{squeezed} ({short(error)}). Write it again, or rename it."
+            f"{packing} ({short(error)}). Write it again, or rename it."
         ) from error
-
-
-@contextmanager
-def _stored(path: Path, squeezed: str) -> Iterator[Any]:
-    import pyarrow as pa
-
-    with pa.OSFile(str(path)) as file:
-        if squeezed:
-            yield Metered(pa.CompressedInputStream(file, squeezed), path, packed_size(path))
-        else:
-            yield file
 
 
 def whole(path: Path, *, factor: float = 1.0, what: str = "content") -> io.BytesIO:
     """Return all bytes of a file, unpacked, for readers that go back and forth.
 
-    Parameters
-    ----------
-    path : Path
-    factor : float
-        How many bytes of memory the reader takes for each of them, about; too many are refused.
-    what : str
-        What the file holds, for the message.
+    The reader takes about `factor` bytes of memory for each of them: too many are refused, with
+    `what` the file holds.
     """
     content = io.BytesIO()
     with opened(path) as stream:
@@ -144,11 +194,11 @@ def one_space(text: bytes) -> bytes:
     return text
 
 
-class _Spaced(io.RawIOBase):
-    """A stream through `one_space`, as many lines as before."""
+class _Changed(io.RawIOBase):
+    """A stream of text whose blocks are changed on their way."""
 
     def __init__(self, stream: Any) -> None:
-        self._stream, self._cut, self._ready = stream, b"", b""
+        self._stream, self._ready = stream, b""
 
     def readable(self) -> bool:
         return True
@@ -156,26 +206,54 @@ class _Spaced(io.RawIOBase):
     def readinto(self, room: Any) -> int:
         while not self._ready:
             block = self._stream.read(_BLOCK)
-            text = self._cut + block
-            end = text.rfind(b"\n") + 1 if block else len(text)
-            self._cut, self._ready = text[end:], one_space(text[:end])
+            self._ready = self._changed(block)
             if not block:
                 break
         count = min(len(room), len(self._ready))
         room[:count], self._ready = self._ready[:count], self._ready[count:]
         return count
 
+    def _changed(self, block: bytes) -> bytes:
+        """Return what comes of a block; the last one is empty."""
+        raise NotImplementedError
+
+
+class _Recoded(_Changed):
+    """A stream of bytes in another encoding, as UTF-8."""
+
+    def __init__(self, stream: Any, path: Path, encoding: str) -> None:
+        super().__init__(stream)
+        self._path, self._encoding, self._line = path, encoding, 1
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+
+    def _changed(self, block: bytes) -> bytes:
+        try:
+            text = self._decoder.decode(block, final=not block)
+        except UnicodeDecodeError as bad:
+            before = bad.object[: bad.start].decode(self._encoding, "ignore").count("\n")
+            line, byte = self._line + before, bad.object[bad.start]
+            raise undecodable(self._path, line, byte, self._encoding) from None
+        self._line += text.count("\n")
+        return text.encode("utf-8", "replace")
+
+
+class _Spaced(_Changed):
+    """A stream through `one_space`, as many lines as before."""
+
+    _cut = b""
+
+    def _changed(self, block: bytes) -> bytes:
+        text = self._cut + block
+        end = text.rfind(b"\n") + 1 if block else len(text)
+        self._cut = text[end:]
+        return one_space(text[:end])
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Give a file to write beside `path`, moved there at the end: the old one, or all of the new.
+    """Give a file to write next to `path`, moved there at the end: the old one, or all of the new.
 
     Within `atomic.together` it is moved when all outputs are complete.
-
-    Raises
-    ------
-    InputError
-        The folder is not there or cannot be written, or the disk is full.
     """
     check_target(path)
     try:

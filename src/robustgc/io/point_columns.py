@@ -12,68 +12,42 @@ from numpy.typing import NDArray
 
 from robustgc.affinity.features import matched
 from robustgc.graph.quoting import listed, quoted, short
-from robustgc.io import tables
+from robustgc.io.column_names import UNNAMED, named_column, usual_column
+from robustgc.io.decimals import MISSING, NUMBER
 from robustgc.io.label_columns import REVIEWED
 from robustgc.io.label_files import LabelTable, reviewed_marks
+from robustgc.io.layouts import Layout
 from robustgc.io.opening import InputError
-from robustgc.io.reasons import NUMBER
+from robustgc.io.tables import place_of
 
 NAME = ("id", "node", "name", "node_id", "point", "index")
-# What pandas calls the index of a frame where the frame does not.
-_UNNAMED = re.compile(r"|Unnamed: \d+(\.\d+)*|__index_level_\d+__")
 # Numbers as people write them, so that a column of them is refused with its line, not left out.
 _LIKE_NUMBER = re.compile(r"[+-]?\s*+(?:[$€£]\s*+)?[\d.,][\d.,'  ]*+\s*+[%€$£]?")
-_NOTHING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-")
 _BOOLEAN = {"true": 1.0, "false": 0.0}
 _LOOKED_AT = 10_000  # fields that tell what a column holds
 
 
 @dataclass(frozen=True)
 class NamedPoints:
-    """Points, what the user calls them, and the columns they have.
+    """Points, what the user calls them, and the columns they have."""
 
-    Attributes
-    ----------
-    X : ndarray, shape (N, columns)
-    names : ndarray, shape (N,)
-    columns : tuple of str
-    header : bool
-        Whether the user has named the columns; else `columns` counts them.
-    labels : LabelTable or None
-        From a column of the same table.
-    notes : tuple of str
-        What the user should know of how the columns were read.
-    """
-
-    X: NDArray[np.float64]
+    X: NDArray[np.float64]  # of shape (points, columns)
     names: NDArray[Any]
     columns: tuple[str, ...]
-    header: bool = True
-    labels: LabelTable | None = None
-    notes: tuple[str, ...] = ()
+    header: bool = True  # whether the user has named the columns; else `columns` counts them
+    labels: LabelTable | None = None  # from a column of the same table
+    notes: tuple[str, ...] = ()  # what the user should know of how the columns were read
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which columns are wanted for what; None: to be found out.
+    """Which columns are wanted for what; None: to be found out."""
 
-    Attributes
-    ----------
-    name, label : str or None
-        The column with the names of the points, and that with their labels.
-    columns : sequence of str or None
-        The features that the user has named.
-    model : sequence of str or None
-        The features that a model was fitted on.
-    or_file : bool
-        Whether `label` is a file where no column is called so.
-    """
-
-    name: str | None = None
-    label: str | None = None
-    columns: Sequence[str] | None = None
-    model: Sequence[str] | None = None
-    or_file: bool = False
+    name: str | None = None  # the column with the names of the points
+    label: str | None = None  # the column with their labels
+    columns: Sequence[str] | None = None  # the features that the user has named
+    model: Sequence[str] | None = None  # the features that a model was fitted on
+    or_file: bool = False  # whether `label` is a file where no column is called so
 
     @property
     def by_user(self) -> bool:
@@ -94,61 +68,49 @@ class Roles:
 
 
 def roles(where: str, names: Sequence[str], choice: Choice, header: bool = True) -> Roles:
-    """Say what every column is, by what was named and by usual names."""
-    try:
-        known = set(choice.model or ()) | set(choice.columns or ())
-        usual = [word for word in NAME if header and word not in known]
-        name = tables.column(names, choice.name, usual, -1)
-        no_label = choice.label is None or (choice.or_file and choice.label not in names)
-        label = -1 if no_label else tables.column(names, choice.label, (), -1)
-        chosen = [tables.column(names, wanted, (), 0) for wanted in choice.columns or ()]
-    except InputError as error:
-        raise InputError(f"{where}: {error}.") from None
-    if label >= 0 and (label in chosen or (label == name and choice.name is not None)):
+    """Say what every column is, by what the user has named and by usual names."""
+    no_label = choice.label is None or (choice.or_file and choice.label not in names)
+    name = None if choice.name is None else named_column(names, choice.name, where)
+    label = None if no_label else named_column(names, str(choice.label), where)
+    chosen = [named_column(names, wanted, where) for wanted in choice.columns or ()]
+    if label is not None and (label in chosen or label == name):
         raise InputError(
             f"{where}: column {quoted(names[label])} holds the labels, so it is neither a feature "
             "nor a name. Name another column."
         )
-    name = -1 if name == label else name
-    reviewed = -1 if label < 0 else tables.column(names, None, (REVIEWED,), -1)
-    reviewed = -1 if reviewed in (name, label, *chosen) else reviewed
+    notes = []
+    if name is None and header:
+        known = {*(choice.model or ()), *(choice.columns or ())}
+        name = usual_column(names, [word for word in NAME if word not in known])
+        name = None if name == label else name
+        if name is not None:
+            notes.append(
+                f"column {quoted(names[name])} is taken for names of points, not a feature"
+            )
+    reviewed = None if label is None else usual_column(names, (REVIEWED,))
+    reviewed = None if reviewed in (name, label, *chosen) else reviewed
     rest = chosen or [k for k in range(len(names)) if k not in (name, label, reviewed)]
     if not rest:
         raise InputError(f"{where} has names and no columns with numbers. Add some.")
-    notes = []
-    if name >= 0 and choice.name is None:
-        notes.append(f"column {quoted(names[name])} is taken for names of points, not a feature")
-    if reviewed >= 0:
+    if reviewed is not None:
         notes.append(
             f"column {quoted(names[reviewed])} says which labels were reviewed; it is no feature"
         )
-    places = _place(name), _place(label)
     if choice.model is None or not header:
-        return Roles(*places, rest, bool(chosen), tuple(notes), _place(reviewed))
-    features, extra = _of_model(where, names, rest, choice.model)
-    if extra:
-        notes.append(f"columns that the model does not know are left out: {listed(extra)}")
-    return Roles(*places, features, True, tuple(notes), _place(reviewed))
-
-
-def _place(k: int) -> int | None:
-    return None if k < 0 else k
-
-
-def _of_model(
-    where: str, names: Sequence[str], rest: list[int], model: Sequence[str]
-) -> tuple[list[int], list[str]]:
+        return Roles(name, label, rest, bool(chosen), tuple(notes), reviewed)
     try:
-        order, extra = matched([names[k] for k in rest], model)
+        order, extra = matched([names[k] for k in rest], choice.model)
     except ValueError as error:
         raise InputError(f"{where}: {error}.") from None
-    return [rest[k] for k in order], extra
+    if extra:
+        notes.append(f"columns that the model does not know are left out: {listed(extra)}")
+    return Roles(name, label, [rest[k] for k in order], True, tuple(notes), reviewed)
 
 
 def kind_of(fields: Iterable[str]) -> str:
     """Say whether a column of text holds numbers, booleans, or neither, by some of its fields."""
     some = [field.strip() for field in islice(fields, _LOOKED_AT)]
-    some = [field for field in some if field.lower() not in _NOTHING]
+    some = [field for field in some if field.lower() not in MISSING]
     if some and all(field.lower() in _BOOLEAN for field in some):
         return "boolean"
     numbers = sum(bool(NUMBER.fullmatch(f) or _LIKE_NUMBER.fullmatch(f)) for f in some)
@@ -174,17 +136,20 @@ def kind_in_arrow(column: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Table:
-    """Columns that were read, as Arrow arrays by number, and how messages name their place."""
+class PointTable:
+    """The columns of a table of points as Arrow arrays, by number, and what each of them holds."""
 
     where: str | Path
     names: Sequence[str]
     values: Mapping[int, Any]
     kinds: Mapping[int, str]
-    row: Callable[[int], str]
     header: bool = True
-    skipped: int = 0  # lines of a file before its first row
-    index: NDArray[Any] | None = None  # names of the rows that stand beside the table
+    layout: Layout | None = None  # how it is written, if it is text
+    index: NDArray[Any] | None = None  # names of the rows that are no column of the table
+
+    def row(self, k: int) -> str:
+        """Name a row for messages, with the table."""
+        return f"{self.where}, {place_of(self.layout, k)}"
 
     def points(self, roles: Roles) -> NamedPoints:
         """Return the points: text and row numbers are no features, unless they were named."""
@@ -202,7 +167,7 @@ class Table:
         X = np.empty((len(self.values[features[0]]), len(features)))
         for j, k in enumerate(features):
             X[:, j] = self._numbers(k)
-        check_values(X, columns, str(self.where), self.row)
+        check_values(X, columns, self.where, self.layout)
         names = self._names(roles.name, len(X))
         labels = None if roles.label is None else self._labels(roles.label, names, roles.reviewed)
         return NamedPoints(X, names, columns, self.header, labels, tuple(notes))
@@ -213,11 +178,11 @@ class Table:
         index = [k for k in columns if self.kinds[k] != "text" and self._is_index(k)]
         out = {*text, *index}
         if len(out) == len(columns):
-            held = [f"{quoted(self.names[k])} holds {_value_type(self.values[k])}" for k in text]
-            held += [f"{quoted(self.names[k])} numbers the rows" for k in index]
+            reasons = [f"{quoted(self.names[k])} holds {_value_type(self.values[k])}" for k in text]
+            reasons += [f"{quoted(self.names[k])} numbers the rows" for k in index]
             raise InputError(
                 f"{self.where}: there is no column with numbers to compare points by; column "
-                f"{short(', '.join(held))}. Add some."
+                f"{short(', '.join(reasons))}. Add some."
             )
         notes = self._text_note(text) + [self._index_note(k) for k in index]
         return [k for k in columns if k not in out], notes
@@ -240,21 +205,21 @@ class Table:
 
     def _truths(self, k: int, fields: list[str | None]) -> NDArray[np.float64]:
         """Return 1 for true and 0 for false."""
-        found = np.empty(len(fields))
+        numbers = np.empty(len(fields))
         for i, field in enumerate(fields):
             word = (field or "").strip().lower()
-            if word not in _BOOLEAN and word not in _NOTHING:
+            if word not in _BOOLEAN and word not in MISSING:
                 raise InputError(
                     f"{self.row(i)}, column {quoted(self.names[k])}: {quoted(field)} is neither "
                     "true nor false, as the values before it are. Correct it, or leave the column "
                     "out (--columns)."
                 )
-            found[i] = _BOOLEAN.get(word, np.nan)
-        return found
+            numbers[i] = _BOOLEAN.get(word, np.nan)
+        return numbers
 
     def _is_index(self, k: int) -> bool:
         """Whether an unnamed column numbers the rows, perhaps those of a larger table."""
-        if not self.header or not _UNNAMED.fullmatch(self.names[k]):
+        if not self.header or not UNNAMED.fullmatch(self.names[k]):
             return False
         values = self._numbers(k)
         whole = np.isfinite(values).all() and (values >= 0).all() and (values % 1 == 0).all()
@@ -271,22 +236,22 @@ class Table:
     def _text_note(self, text: list[int]) -> list[str]:
         if not text:
             return []
-        held = []
+        texts = []
         for k in text:
             column = self.values[k]
             try:
                 many = len(column.unique())
             except NotImplementedError:  # lists and the like
-                held.append(f"{quoted(self.names[k], 60)} (of {column.type})")
+                texts.append(f"{quoted(self.names[k], 60)} (of {column.type})")
                 continue
             about = f"{many} distinct value{'s' * (many != 1)}"
             if many == len(column) > 1:
                 about += "; as names of the points: --id"
-            held.append(f"{quoted(self.names[k], 60)} ({about})")
+            texts.append(f"{quoted(self.names[k], 60)} ({about})")
         one = len(text) == 1
         return [
             f"{len(text)} column{'s' * (not one)} of text {'is' if one else 'are'} left out: "
-            f"{short(', '.join(held), 600)}"
+            f"{short(', '.join(texts), 600)}"
         ]
 
     def _names(self, k: int | None, rows: int) -> NDArray[Any]:
@@ -301,7 +266,7 @@ class Table:
         return names
 
     def _labels(self, k: int, names: NDArray[Any], reviewed: int | None) -> LabelTable:
-        table = LabelTable(names, self.values[k].to_pylist(), self.where, self.skipped)
+        table = LabelTable(names, self.values[k].to_pylist(), self.where, self.layout)
         if reviewed is not None:
             table.reviewed = reviewed_marks(table, self.values[reviewed].to_pylist())
         return table
@@ -310,8 +275,8 @@ class Table:
 def check_values(
     X: NDArray[np.float64],
     names: Sequence[str],
-    where: str,
-    row: Callable[[int], str] | None = None,
+    where: str | Path,
+    layout: Layout | None = None,
 ) -> None:
     """Refuse values that are missing or not finite, with their place; and no values at all."""
     if not X.size:
@@ -323,9 +288,9 @@ def check_values(
         i, j = bad[0]
         what = "missing" if np.isnan(X[i, j]) else "infinite"
         raise InputError(
-            f"{row(int(i)) if row else f'{where}, row {i + 1}'}, column {quoted(names[j])}: the "
-            f"value is {what} ({len(bad)} such in all). Fill in the values, or leave out such rows "
-            "or columns (--columns)."
+            f"{where}, {place_of(layout, int(i))}, column {quoted(names[j])}: the value is {what} "
+            f"({len(bad)} such in all). Fill in the values, or leave out such rows or columns "
+            "(--columns)."
         )
 
 

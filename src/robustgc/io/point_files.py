@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robustgc.affinity.features import column_names
 from robustgc.graph.quoting import short
@@ -13,23 +14,26 @@ from robustgc.io import tables
 from robustgc.io.arrays import read_array, read_arrays
 from robustgc.io.arrow_objects import arrow_table, is_table
 from robustgc.io.arrow_tables import TYPED, read_typed
+from robustgc.io.column_names import numbered
+from robustgc.io.decimals import is_number
 from robustgc.io.dialect import Dialect
 from robustgc.io.headers import counts_columns
-from robustgc.io.inner_files import notes_of, written
-from robustgc.io.opening import InputError, check_file, kind
+from robustgc.io.layouts import Layout, find_layout
+from robustgc.io.opening import InputError, kind, notes_of
 from robustgc.io.point_columns import (
     NAME,
     Choice,
     NamedPoints,
-    Table,
+    PointTable,
     check_names,
     check_values,
     kind_in_arrow,
     kind_of,
     roles,
 )
-from robustgc.io.reasons import is_number, line_of
-from robustgc.io.sources import source
+from robustgc.io.sources import table_source
+
+_ARRAYS = (".npy", ".npz")
 
 
 def read_points(
@@ -66,66 +70,52 @@ def read_points(
     dialect : Dialect or None
         How a text table is written, as far as the user says it.
     """
-    path = source(path, sheet, dialect)
-    check_file(path)
+    path = table_source(path, "points", sheet, dialect, others=_ARRAYS)
     choice = Choice(name, label, columns, model, or_file)
-    ending = kind(path)
-    if ending in (".npy", ".npz"):
+    if kind(path) in _ARRAYS:
         return _numpy(path, choice)
-    if ending in TYPED:
-        return _of_arrow(read_typed(path), str(path), f"{path}, row", choice)
-    if ending not in tables.TEXT:
-        known = ", ".join([*tables.TEXT, *TYPED, ".xlsx", ".npy", ".npz"])
-        raise InputError(
-            f"{path}: points come as {known}, not as {ending or 'a file without an ending'}. "
-            "Rename or convert it."
-        )
-    points = _text(path, choice, written(path, dialect))
-    return replace(points, notes=(*notes_of(path), *points.notes))
+    if kind(path) in TYPED:
+        return _of_arrow(read_typed(path), str(path), choice)
+    return _text(path, choice, dialect)
 
 
 def _text(path: Path, choice: Choice, dialect: Dialect | None) -> NamedPoints:
     import pyarrow as pa
 
-    look = _layout(path, choice, dialect)
-    names = look.names or tuple(f"column {k + 1}" for k in range(look.width))
-    parts = roles(str(path), names, choice, look.names is not None)
-    kinds = {k: kind_of(r[k] for r in look.sample if len(r) > k) for k in parts.features}
+    layout = _layout(path, choice, dialect)
+    parts = roles(str(path), layout.columns, choice, layout.names is not None)
+    kinds = {k: kind_of(r[k] for r in layout.sample if len(r) > k) for k in parts.features}
     # Text among columns that were named is refused by the reader, with its line.
     others = (parts.name, parts.label, parts.reviewed)
     types = {k: pa.string() for k in others if k is not None}
     for k, what in kinds.items():
         number = what == "number" or (what == "text" and parts.exact)
         types[k] = pa.float64() if number else pa.string()
-    chunks = tables.read(path, look, types, _encoded)
+    chunks = tables.read(layout, types, _encoded)
     values = {k: _joined(c, types[k]) for k, c in zip(types, chunks, strict=True)}
-
-    def row(k: int) -> str:
-        return f"{path}, line {line_of(path, look.skipped, k, dialect)}"
-
-    table = Table(path, names, values, kinds, row, look.names is not None, look.skipped)
+    table = PointTable(path, layout.columns, values, kinds, layout.names is not None, layout)
     points = table.points(parts)
-    return replace(points, notes=(*look.notes, *points.notes))
+    return replace(points, notes=(*notes_of(path), *layout.notes, *points.notes))
 
 
-def _layout(path: Path, choice: Choice, dialect: Dialect | None) -> tables.Layout:
-    """Look at the beginning of a file; a header of numbers is told by what they are, and said."""
+def _layout(path: Path, choice: Choice, dialect: Dialect | None) -> Layout:
+    """Return how a file is written; a header of numbers is known by what they are, and noted."""
     model = [word.lower() for word in choice.model or ()]
     own = [*model, (choice.label or "").lower()]
     words = (*NAME[:3], *(word for word in own if word and not is_number(word)))
-    look = tables.layout(path, words, True if choice.by_user else None, dialect)
-    if look.names is not None or len(look.sample) < 2 or (dialect or Dialect()).header is False:
-        return look
-    first = [field.strip().lower() for field in look.sample[0][: look.width]]
+    layout = find_layout(path, words, True if choice.by_user else None, dialect)
+    if layout.names is not None or len(layout.sample) < 2 or (dialect or Dialect()).header is False:
+        return layout
+    first = [field.strip().lower() for field in layout.sample[0][: layout.width]]
     if counts_columns(first):
         reason = "counts the columns"
     elif model and set(model) <= set(first):
         reason = "has the names of the model's columns"
     else:
-        return look
-    look = tables.layout(path, words, True, dialect)
-    note = f"line {look.skipped} is read as a header, as it {reason} (--no-header reads it as a "
-    return replace(look, notes=(*look.notes, f"{note}point)"))
+        return layout
+    layout = find_layout(path, words, True, dialect)
+    note = f"line {layout.skipped} is read as a header, as it {reason} (--no-header reads it as a "
+    return replace(layout, notes=(*layout.notes, f"{note}point)"))
 
 
 def _encoded(chunk: Any) -> Any:
@@ -146,20 +136,14 @@ def _joined(chunks: list[Any], kind: Any) -> Any:
 
 
 def _of_arrow(
-    table: Any, where: str, row: str, choice: Choice, header: bool = True, index: Any = None
+    table: Any, where: str, choice: Choice, header: bool = True, index: Any = None
 ) -> NamedPoints:
-    """Read the points of an Arrow table.
-
-    `row` is what messages call one, before its number; `index` has the names of the rows, where
-    these stand beside the table.
-    """
+    """Read the points of an Arrow table; `index` has the names of rows that are no column of it."""
     names = table.column_names
     parts = roles(where, names, choice, header)
     values = {k: table.column(k) for k in range(table.num_columns)}
     kinds = {k: kind_in_arrow(values[k]) for k in parts.features}
-    return Table(
-        where, names, values, kinds, lambda k: f"{row} {k + 1}", header, index=index
-    ).points(parts)
+    return PointTable(where, names, values, kinds, header, index=index).points(parts)
 
 
 def _numpy(path: Path, choice: Choice) -> NamedPoints:
@@ -178,24 +162,29 @@ def _numpy(path: Path, choice: Choice) -> NamedPoints:
         ) from error
     X = arrays.get("X", next(iter(arrays.values())) if len(arrays) == 1 else None)
     if X is None:
-        held = short(", ".join(arrays)) or "no arrays"
-        raise InputError(f"{path} has {held}; call the points X.")
+        content = short(", ".join(arrays)) or "no arrays"
+        raise InputError(f"{path} has {content}, and none called X. Call the points X.")
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise InputError(
             f"{path} has an array of shape {X.shape} and type {X.dtype}; points are numbers, with "
             "a row each. Save an array of shape (points, columns)."
         )
-    X = X.astype(np.float64)
-    labels = tuple(f"column {k + 1}" for k in range(X.shape[1]))
-    check_values(X, labels, str(path))
-    names = arrays.get("names", np.arange(len(X)))
-    if names.shape != (len(X),):
+    names = arrays.get("names")
+    if names is not None and names.shape != (len(X),):
         raise InputError(
             f"{path} has names of shape {names.shape} for {len(X)} points; give one each."
         )
-    check_names(names, lambda k: f"{path}, row {k + 1}")
+    return _of_array(X.astype(np.float64), names, str(path))
+
+
+def _of_array(X: NDArray[np.float64], names: NDArray[Any] | None, where: str) -> NamedPoints:
+    columns = numbered(X.shape[1])
+    check_values(X, columns, where)
+    if names is None:
+        return NamedPoints(X, np.arange(len(X)), columns, header=False)
+    check_names(names, lambda k: f"{where}, row {k + 1}")
     names = names if names.dtype.kind in "iu" else names.astype(object)
-    return NamedPoints(X, names, labels, header=False)
+    return NamedPoints(X, names, columns, header=False)
 
 
 def named_points(
@@ -203,13 +192,7 @@ def named_points(
 ) -> NamedPoints:
     """Read points from an array, or a table: of pandas, or one that speaks the Arrow C stream.
 
-    Parameters
-    ----------
-    points : array or table
-    name, label : str or None
-        The columns of a table with the names of the points, and with their labels.
-    or_file : bool
-        As in `read_points`.
+    `name` and `label` are columns of a table; `or_file` is as in `read_points`.
     """
     home = type(points).__module__.split(".")[0]
     if home in ("pandas", "polars", "pyarrow") or is_table(points):  # not all of theirs are tables
@@ -218,17 +201,15 @@ def named_points(
         raise InputError("An array has no named columns; pass a frame, or leave out their names.")
     X = np.asarray(points, dtype=np.float64)
     if X.ndim != 2:
-        raise InputError(f"The points have shape {X.shape}; give a row each.")
-    names = tuple(f"column {k + 1}" for k in range(X.shape[1]))
-    check_values(X, names, "The points")
-    return NamedPoints(X, np.arange(len(X)), names, header=False)
+        raise InputError(f"The points have shape {X.shape}; give one row for each point.")
+    return _of_array(X, None, "The points")
 
 
 def _of_frame(frame: Any, home: str, choice: Choice) -> NamedPoints:
     table = arrow_table(frame, "The points")
     named = home not in ("pandas", "polars", "pyarrow") or column_names(frame) is not None
     index = _index(frame) if home == "pandas" and choice.name is None else None
-    return _of_arrow(table, "The points", "The points, row", choice, named, index)
+    return _of_arrow(table, "The points", choice, named, index)
 
 
 def _index(frame: Any) -> Any:

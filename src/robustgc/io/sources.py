@@ -3,41 +3,48 @@
 import io
 import os
 import sys
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from robustgc.graph.quoting import quoted
-from robustgc.io import archives, limits, spreadsheets
+from robustgc.graph.quoting import listed, quoted, short
+from robustgc.io import limits, spreadsheets
+from robustgc.io.arrow_tables import TYPED
 from robustgc.io.dialect import Dialect
-from robustgc.io.inner_files import InnerFile
-from robustgc.io.opening import InputError, check_file, kind, opened
+from robustgc.io.opening import (
+    SQUEEZED,
+    InnerFile,
+    InputError,
+    check_file,
+    kind,
+    opened,
+    packed_size,
+)
+from robustgc.io.tables import TEXT
 
 STANDARD_INPUT = "standard input"
 _BLOCK = 2**20
 _SQUEEZED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _ENDINGS = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\x93NUMPY": ".npy"}
 _OTHER_SHEETS = (".xls", ".xlsb", ".ods", ".numbers")
+_WAYS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_FAILURES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 
 def source(path: Path, sheet: str | None = None, dialect: Dialect | None = None) -> Path:
     """Return a path that `opened` can open and of which `kind` tells the kind.
 
-    Parameters
-    ----------
-    path : Path
-        Of a file; ``-`` is standard input.
-    sheet : str or None
-        Which sheet of a spreadsheet; None: the first.
-    dialect : Dialect or None
-        What the user says of text: cells of text with numbers may have its decimal mark.
+    ``-`` is standard input. Cells of a sheet that are text with numbers have the decimal mark of
+    the dialect.
     """
     if str(path) == "-":
         path = _standard_input()
     elif kind(path) == ".zip" and not os.path.isdir(path):
         check_file(path)
-        path = archives.single_member(path)
+        path = single_member(path)
     ending = kind(path)
     if ending in spreadsheets.ENDINGS:
         check_file(path)
@@ -48,8 +55,30 @@ def source(path: Path, sheet: str | None = None, dialect: Dialect | None = None)
     if sheet is not None:
         raise InputError(
             f"{path} has no sheets; sheet {quoted(sheet)} was asked for. Name an .xlsx file, or "
-            "leave it "
-            "out."
+            "leave it out."
+        )
+    return path
+
+
+def table_source(
+    path: Path,
+    what: str,
+    sheet: str | None = None,
+    dialect: Dialect | None = None,
+    others: tuple[str, ...] = (),
+) -> Path:
+    """Return the path of a table, as `source` does; refuse files of other kinds.
+
+    `what` it holds is for the message; `others` are endings that the reader knows besides.
+    """
+    path = source(path, sheet, dialect)
+    check_file(path)
+    ending = kind(path)
+    if ending not in (*TEXT, *TYPED, *others):
+        raise InputError(
+            f"{path}: {what} come as {', '.join((*TEXT, *TYPED, '.xlsx', *others))}, also with "
+            f".gz, .zst or .zip, not as {ending or 'a file without an ending'}. Rename or convert "
+            "it."
         )
     return path
 
@@ -60,24 +89,14 @@ def _standard_input() -> Path:
     head = content[:8]
     if head.startswith(b"PK\x03\x04"):
         where = Path(STANDARD_INPUT)
-        if "xl/workbook.xml" in archives.names_in(where, content):
+        if "xl/workbook.xml" in names_in(where, content):
             return InnerFile.of_bytes(STANDARD_INPUT, ".xlsx", content)
-        return archives.single_member(where, content)
-    way = next((way for magic, way in _SQUEEZED.items() if head.startswith(magic)), None)
-    if way is None:
-        return InnerFile.of_bytes(STANDARD_INPUT, _ending(head), content)
-
-    @contextmanager
-    def stream() -> Iterator[Any]:
-        import pyarrow as pa
-
-        with pa.CompressedInputStream(pa.BufferReader(content), way) as unpacked:
-            yield limits.Metered(unpacked, Path(STANDARD_INPUT), len(content))
-
-    packed = InnerFile.of(STANDARD_INPUT, ".csv", len(content), stream, packing=way)
-    with opened(packed) as unpacked:
-        packed.ending = _ending(unpacked.read(8))
-    return packed
+        return single_member(where, content)
+    piped = InnerFile.of_bytes(STANDARD_INPUT, ".csv", content)
+    piped.packing = next((way for magic, way in _SQUEEZED.items() if head.startswith(magic)), "")
+    with opened(piped) as stream:
+        piped.ending = _ending(stream.read(8))
+    return piped
 
 
 def _piped() -> bytes:
@@ -96,3 +115,100 @@ def _piped() -> bytes:
 
 def _ending(head: bytes) -> str:
     return next((ending for magic, ending in _ENDINGS.items() if head.startswith(magic)), ".csv")
+
+
+def single_member(path: Path, content: bytes | None = None) -> InnerFile:
+    """Return the one file that a zip archive holds; `content` is the archive where it is in memory.
+
+    Refused are none or several, and what is encrypted, damaged, or unpacks to too much.
+    """
+    members = _members(path, content)
+    if len(members) != 1:
+        names = f"{len(members)}: {listed(member.filename for member in members)}"
+        raise InputError(
+            f"{path} is a zip archive that should hold one file, and holds "
+            f"{names if members else 'none'}. Unpack it, and name the file that is meant."
+        )
+    member = members[0]
+    ending = _member_ending(path, member)
+    size = packed_size(path) if content is None else len(content)
+    if member.compress_size > size:
+        raise InputError(f"{path} is damaged: it claims more bytes than it has. Write it again.")
+    if not member.file_size:
+        raise InputError(
+            f"{path}: {quoted(member.filename)} in it is empty. Write the archive again."
+        )
+    limits.check_unpacked(path, size, member.file_size)
+
+    @contextmanager
+    def stream() -> Iterator[Any]:
+        with _archive(path, content) as archive, _opened(archive, member) as file:
+            yield limits.Metered(_Member(file), path, size)
+
+    return InnerFile.of(path, ending, size, stream, packing="zip")
+
+
+def names_in(path: Path, content: bytes | None = None) -> list[str]:
+    """Return the names of all files in an archive."""
+    return [member.filename for member in _members(path, content)]
+
+
+def _members(path: Path, content: bytes | None) -> list[zipfile.ZipInfo]:
+    try:
+        with _archive(path, content) as archive:
+            return [m for m in archive.infolist() if not (m.is_dir() or _of_the_system(m.filename))]
+    except (*_FAILURES, OSError, ValueError) as error:
+        raise InputError(
+            f"{path} is not the zip archive that it seems to be, or is cut short ({short(error)}). "
+            "Write it again, or rename it."
+        ) from error
+
+
+def _archive(path: Path, content: bytes | None) -> zipfile.ZipFile:
+    return zipfile.ZipFile(path if content is None else io.BytesIO(content))
+
+
+def _of_the_system(name: str) -> bool:
+    """Whether a file in an archive was added by a file manager."""
+    parts = PurePosixPath(name).parts
+    return "__MACOSX" in parts or parts[-1:] == (".DS_Store",)
+
+
+def _member_ending(path: Path, member: zipfile.ZipInfo) -> str:
+    if member.flag_bits & 1:
+        raise InputError(f"{path} is encrypted. Unpack it with its password, and name the file.")
+    if member.compress_type not in _WAYS:
+        raise InputError(
+            f"{path}: {quoted(member.filename)} is packed in a way that is not read here. Unpack "
+            "it, or pack it again as usual."
+        )
+    ending = PurePosixPath(member.filename).suffix.lower()
+    if ending in SQUEEZED or ending == ".zip":
+        raise InputError(
+            f"{path}: {quoted(member.filename)} in it is packed once more. Unpack the archive, and "
+            "name the file."
+        )
+    return ending or Path(path.stem).suffix.lower()
+
+
+def _opened(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
+    try:
+        return archive.open(member)
+    except _FAILURES as error:
+        raise OSError(short(error)) from error
+
+
+class _Member(io.RawIOBase):
+    """A file in an archive; what is wrong with it is an OSError, as with other packed files."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        try:
+            return int(self._file.readinto(room))
+        except _FAILURES as error:
+            raise OSError(short(error)) from error

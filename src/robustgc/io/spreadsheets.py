@@ -7,19 +7,25 @@ import io
 import re
 import warnings
 import zipfile
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import limits
 from robustgc.io.dialect import Dialect
-from robustgc.io.inner_files import InnerFile
-from robustgc.io.opening import InputError, packed_size, whole
+from robustgc.io.opening import InnerFile, InputError, packed_size, whole
 
 ENDINGS = (".xlsx", ".xlsm")
 _OBJECTS = 8  # bytes of memory for a byte of a sheet's XML, about
 _OLD = b"\xd0\xcf\x11\xe0"  # how files begin that were encrypted, or are of before 2007
 _BREAKS = re.compile(r"(?<!\s)\s*[\t\r\n\v\f]\s*")
+ROWS = 2**20  # of a sheet, the header among them
+LONGEST = 32767  # characters of a cell
+_EXACT = 10**15  # spreadsheets keep 15 digits of a number
+_DATE = (1980, 1, 1, 0, 0, 0)
+_TIMES = re.compile(rb"<dcterms:(created|modified)[^>]*>[^<]*</dcterms:\1>")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def library() -> Any:
@@ -37,20 +43,9 @@ def library() -> Any:
 def sheet_as_text(path: Path, sheet: str | None = None, decimal: str = ".") -> InnerFile:
     """Return a sheet as a table of text between tabs, with as many lines as the sheet has rows.
 
-    So all that holds for text tables, such as how a header is told, holds for spreadsheets.
-
-    Parameters
-    ----------
-    path : Path
-    sheet : str or None
-        Its name; None: the first that is not empty.
-    decimal : {".", ","}
-        The decimal mark in cells of text; those of numbers are written with it too.
-
-    Raises
-    ------
-    InputError
-        It is damaged or too large, the sheet is not there, or formulas have no values.
+    So all that holds for text tables, such as how a header is told, holds for spreadsheets. Without
+    a name it is the first sheet that is not empty. Numbers are written with the decimal mark that
+    cells of text have.
     """
     openpyxl = library()
     content = whole(path)
@@ -64,7 +59,7 @@ def sheet_as_text(path: Path, sheet: str | None = None, decimal: str = ".") -> I
         with warnings.catch_warnings():  # of styles and the like, which no table has
             warnings.simplefilter("ignore")
             book = openpyxl.load_workbook(content, read_only=True)
-            chosen, notes = _chosen(path, book, sheet)
+            chosen, notes = _sheet_name(path, book, sheet)
             rows = _rows(path, content, book[chosen])
     except InputError:
         raise
@@ -109,7 +104,7 @@ def _check_size(path: Path, content: io.BytesIO) -> None:
     limits.check_text(path, size, _OBJECTS, "XML")
 
 
-def _chosen(path: Path, book: Any, sheet: str | None) -> tuple[str, tuple[str, ...]]:
+def _sheet_name(path: Path, book: Any, sheet: str | None) -> tuple[str, tuple[str, ...]]:
     """Return the name of the sheet to read, and what the user should know of the others."""
     names = [one.title for one in book.worksheets]
     if sheet is not None:
@@ -173,10 +168,8 @@ def _shown(value: Any, decimal: str) -> str:
         return str(value).upper()
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
-    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
-        return value.date().isoformat()
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):
-        return value.isoformat()
+        return str(_plain(value).isoformat())
     return str(value).replace(".", decimal) if isinstance(value, float) else str(value)
 
 
@@ -198,3 +191,85 @@ def _text(rows: list[list[str]]) -> tuple[str, int]:
         else:
             lines.write("\n")
     return lines.getvalue(), broken
+
+
+def write_sheet(
+    path: Path,
+    table: Any,
+    file: BinaryIO,
+    run: str | None = None,
+    rows: Iterable[Sequence[Any]] | None = None,
+) -> None:
+    """Write an Arrow table of text and numbers as the only sheet of an .xlsx file.
+
+    The properties of the file have `run` as their identifier. `rows` are the values of the table
+    where a column has values of several kinds, which Arrow cannot hold.
+    """
+    _check(path, table)
+    book = library().Workbook(write_only=True)
+    book.properties.identifier = run
+    sheet = book.create_sheet("robustgc")
+    sheet.freeze_panes = "A2"
+    sheet.append([_cell(sheet, name) for name in table.column_names])
+    for row in _table_rows(table) if rows is None else rows:
+        sheet.append([_cell(sheet, value) for value in row])
+    content = io.BytesIO()
+    book.save(content)
+    _without_times(content, file)
+
+
+def _table_rows(table: Any) -> Iterator[Sequence[Any]]:
+    for batch in table.to_batches(max_chunksize=2**14):
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def _check(path: Path, table: Any) -> None:
+    """Refuse a table that a sheet cannot hold."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if table.num_rows >= ROWS:
+        raise InputError(
+            f"{path}: a sheet has {ROWS} rows at most, and the table has {table.num_rows} and a "
+            "header. Write .csv or .parquet."
+        )
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        longest = pc.max(pc.utf8_length(column)).as_py() if pa.types.is_string(column.type) else 0
+        if max(longest or 0, len(name)) > LONGEST:
+            raise InputError(
+                f"{path}: a cell has {LONGEST} characters at most, and column {short(name, 60)} "
+                f"has {max(longest or 0, len(name))} in one. Write .csv or .parquet."
+            )
+
+
+def _cell(sheet: Any, value: Any) -> Any:
+    """Return a value for a cell; text never becomes a formula, an error or a number."""
+    from openpyxl.cell import WriteOnlyCell
+
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _EXACT:
+        value = str(value)
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        value = str(value)  # a sheet has no infinite numbers
+    if value == "":
+        return None
+    if not isinstance(value, str):
+        return value
+    text = _CONTROL.sub(lambda control: f"\\x{ord(control[0]):02x}", value)
+    cell = WriteOnlyCell(sheet, value=text[:LONGEST])  # escapes are longer than what they stand for
+    cell.data_type = "s"
+    return cell
+
+
+def _without_times(content: io.BytesIO, file: BinaryIO) -> None:
+    """Copy an .xlsx file without the time at which it was written."""
+    with (
+        zipfile.ZipFile(content) as source,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as target,
+    ):
+        for name in source.namelist():
+            data = source.read(name)
+            if name == "docProps/core.xml":
+                data = _TIMES.sub(b"", data)
+            about = zipfile.ZipInfo(name, _DATE)
+            about.compress_type = zipfile.ZIP_DEFLATED
+            target.writestr(about, data)

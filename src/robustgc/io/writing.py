@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from robustgc.io import spreadsheets
+from robustgc.io.arrow_tables import PARQUET
 from robustgc.io.frames import arrow, flat
 from robustgc.io.opening import InputError, check_target, replacing
-from robustgc.io.sheet_writing import write_sheet
-from robustgc.io.tables import PARQUET
+from robustgc.io.spreadsheets import write_sheet
 
 SHEET = ".xlsx"
 TYPED = (*PARQUET, SHEET)  # what keeps numbers apart from text
@@ -40,13 +40,9 @@ def check_table(path: Path, *, excel: bool = False) -> None:
 def print_table(columns: dict[str, Any], *, excel: bool = False) -> None:
     """Print columns as CSV, in UTF-8, on standard output; see `write_table`."""
     import pyarrow as pa
-    import pyarrow.csv as pc
 
-    buffer, table = pa.BufferOutputStream(), flat(arrow(columns))
-    if excel:
-        buffer.write(MARK)
-        table = for_spreadsheets(table)
-    pc.write_csv(table, buffer)
+    buffer = pa.BufferOutputStream()
+    _write_text(flat(arrow(columns)), buffer, excel, ",")
     print_bytes(buffer.getvalue())
 
 
@@ -66,7 +62,7 @@ def print_bytes(data: Any) -> None:
             ) from error
 
 
-def for_spreadsheets(table: Any) -> Any:
+def _for_spreadsheets(table: Any) -> Any:
     """Return an Arrow table whose text begins no formula: it gets an apostrophe in front.
 
     Numbers stay numbers. An apostrophe is what spreadsheets themselves put before text.
@@ -103,8 +99,6 @@ def write_table(
         file as the identifier of its properties; in a CSV file it would be a column or a line that
         breaks readers, so there is none.
     """
-    import pyarrow.csv as pc
-
     check_table(path, excel=excel)
     table, ending = arrow(columns), path.suffix.lower()
     if ending not in PARQUET:
@@ -113,11 +107,16 @@ def write_table(
         if ending in TYPED:
             write_typed(path, table, file, run)
         else:
-            if excel:
-                file.write(MARK)
-                table = for_spreadsheets(table)
-            mark = "\t" if path.suffix.lower() == ".tsv" else ","
-            pc.write_csv(table, file, pc.WriteOptions(delimiter=mark))
+            _write_text(table, file, excel, "\t" if ending == ".tsv" else ",")
+
+
+def _write_text(table: Any, file: Any, excel: bool, delimiter: str) -> None:
+    import pyarrow.csv as pc
+
+    if excel:
+        file.write(MARK)
+        table = _for_spreadsheets(table)
+    pc.write_csv(table, file, pc.WriteOptions(delimiter=delimiter))
 
 
 def write_typed(path: Path, table: Any, file: BinaryIO, run: str | None = None) -> None:

@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from robustgc.io.arrow_tables import PARQUET
 from robustgc.io.opening import InputError, replacing
-from robustgc.io.tables import PARQUET
 from robustgc.io.writing import SHEET, check_table
 from robustgc.mpi.world import collective_errors
 from robustgc.mpi.writing import MANIFEST, writer

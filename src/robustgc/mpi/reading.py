@@ -9,11 +9,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from robustgc.io import edge_tables, tables
+from robustgc.io import arrow_tables, edge_tables, tables
 from robustgc.io.dialect import Dialect
 from robustgc.io.edge_tables import Edges
-from robustgc.io.label_files import LabelTable, settled
-from robustgc.io.label_headers import check_header
+from robustgc.io.heads import SAMPLE
+from robustgc.io.label_files import LabelTable
+from robustgc.io.label_nodes import check_header, labelled_rows
 from robustgc.io.named import positions
 from robustgc.io.opening import SQUEEZED, InputError, NoRowsError, check_file, kind, opened
 from robustgc.io.rows import index_type, way_number
@@ -109,7 +110,7 @@ def _edges(
 
 def _edge_files(path: Path, seen: files.Listing) -> tuple[list[Path], tuple[str, ...]]:
     """Return the files of edges at a path, and what was left out; an error if there are none."""
-    known = (*tables.PARQUET, *tables.TEXT)
+    known = (*arrow_tables.PARQUET, *tables.TEXT)
     if not seen.folder:
         check_file(path)
         if kind(path) not in known:
@@ -160,7 +161,9 @@ def route_labels(
     check_header(table, lambda name: comm.allreduce(int(positions([name], own)[0] >= 0)) > 0)
     # One rank at most has a node: numbers from 1 and zeros, added up.
     numbers = comm.allreduce(np.where(place < 0, 0, place + first + 1)) - 1
-    rows, notes = settled(table, numbers, ignore_unknown=ignore_unknown, unlabelled=unlabelled)
+    rows, notes = labelled_rows(
+        table, numbers, ignore_unknown=ignore_unknown, unlabelled=unlabelled
+    )
     return np.array(list(rows), dtype=np.int64), [table.labels[k] for k in rows.values()], notes
 
 
@@ -177,7 +180,7 @@ class FilePart(NamedTuple):
     @property
     def parquet(self) -> bool:
         """Whether it is a Parquet file."""
-        return kind(self.path) in tables.PARQUET
+        return kind(self.path) in arrow_tables.PARQUET
 
     @property
     def empty(self) -> bool:
@@ -187,12 +190,12 @@ class FilePart(NamedTuple):
     def rows(self) -> float:
         """Return how many edges it has; of text about, by the length of the first lines."""
         if self.parquet:
-            counts = tables.row_groups(self.path)
+            counts = arrow_tables.row_groups(self.path)
             return sum(counts if self.groups is None else (counts[k] for k in self.groups))
         if self.empty:
             return 0.0
         with opened(self.path) as stream:
-            head = stream.read(tables.SAMPLE)
+            head = stream.read(SAMPLE)
         squeezed = SQUEEZING if self.path.suffix.lower() in SQUEEZED else 1
         return self.path.stat().st_size * squeezed * (head.count(b"\n") or 1) / max(len(head), 1)
 
@@ -202,7 +205,7 @@ class FilePart(NamedTuple):
             return None
         try:
             if self.parquet:
-                table = tables.parquet(self.path, groups=self.groups)
+                table = arrow_tables.parquet(self.path, groups=self.groups)
                 self._refuse_matrix(table, columns)
                 return edge_tables.arrow_edges(table, str(self.path), **columns)
             return edge_tables.text_edges(self.path, dialect=dialect, alone=self.alone, **columns)
@@ -212,10 +215,10 @@ class FilePart(NamedTuple):
     def _refuse_matrix(self, table: Any, columns: dict[str, str | None]) -> None:
         """Refuse an adjacency matrix, of which this may be some of the rows."""
         if self.groups is not None:
-            rows = sum(tables.row_groups(self.path))
+            rows = sum(arrow_tables.row_groups(self.path))
             if table.num_columns not in (rows, rows + 1):
                 return
-            table = tables.parquet(self.path)
+            table = arrow_tables.parquet(self.path)
         edge_tables.refuse_matrix(table, str(self.path), **columns)
 
 
@@ -242,10 +245,10 @@ def own_file_parts(comm: Any, paths: Sequence[Path]) -> tuple[list[FilePart], tu
 def _split(parts: Iterable[FilePart]) -> Iterable[FilePart]:
     """Split Parquet files into their row groups."""
     for part in parts:
-        if part.path.suffix.lower() not in tables.PARQUET:  # text, or packed once more
+        if part.path.suffix.lower() not in arrow_tables.PARQUET:  # text, or packed once more
             yield part
             continue
-        count = len(tables.row_groups(part.path))
+        count = len(arrow_tables.row_groups(part.path))
         yield from (part._replace(groups=(k,)) for k in range(count)) if count > 1 else (part,)
 
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from robustgc.audit.issues import LabelIssues
 from robustgc.choice.likelihood import ATYPICAL
+from robustgc.io.arrow_tables import PARQUET
 from robustgc.io.frames import arrow
 from robustgc.io.opening import InputError, check_target, replacing
-from robustgc.io.tables import PARQUET
 from robustgc.mpi.fit import Fitted
 from robustgc.mpi.world import collective_errors
 from robustgc.transduction.columns import answer_columns, calibrated, probabilities, value_columns
