@@ -70,10 +70,10 @@ def put(rows: Any, entries: Any, values: Any, place: Any, out: Any, out_values: 
 
 
 @compiled
-def inspect(indptr: Any, indices: Any, data: Any, n: int, found: Any, a: int, b: int) -> None:
+def inspect(indptr: Any, indices: Any, data: Any, n: int, faults: Any, a: int, b: int) -> None:
     """Read every entry once, as `_kernels.inspect` does where all rows are there.
 
-    found[0]: entries out of order, repeated or out of range; [1]: not finite or negative; [2]:
+    faults[0]: entries out of order, repeated or out of range; [1]: not finite or negative; [2]:
     zero; [3]: other than 1; [4]: rows whose sum overflows.
     """
     for i in range(a, b):
@@ -81,10 +81,10 @@ def inspect(indptr: Any, indices: Any, data: Any, n: int, found: Any, a: int, b:
         for p in range(indptr[i], indptr[i + 1]):
             j = indices[p]
             w = 1.0 if data is None else data[p]
-            found[0] += j <= before or j >= n
-            found[1] += not (0.0 <= w < np.inf)
-            found[2] += w == 0.0
-            found[3] += w != 1.0
+            faults[0] += j <= before or j >= n
+            faults[1] += not (0.0 <= w < np.inf)
+            faults[2] += w == 0.0
+            faults[3] += w != 1.0
             total += w
             before = j
-        found[4] += not total < np.inf
+        faults[4] += not total < np.inf

@@ -32,8 +32,8 @@ class Listing:
     """What there is at a path: names, sizes and times of the files, in the order of the names.
 
     Names are relative to a folder; a single file has the name ".". Names that start with _ or .
-    are left out, as programs that write part files keep their marks there. Of a graph folder only
-    its own files are listed.
+    are left out: programs that write part files mark with them. Of a graph folder only its own
+    files are listed.
     """
 
     folder: bool

@@ -112,6 +112,7 @@ def _pieces(
 def _checked(
     arrays: list[NDArray[Any]], limit: int, where: str, start: int, weighted: bool | None
 ) -> Chunk:
+    """Refuse nodes out of range and weights that are not positive and finite."""
     for nodes in arrays[:2]:
         if nodes.min() < 0 or nodes.max() >= limit:
             k = int(np.flatnonzero((nodes < 0) | (nodes >= limit))[0])
@@ -128,6 +129,7 @@ def _checked(
 
 
 def _bad_node(node: str, limit: int) -> str:
+    """Say why a node is none."""
     if re.fullmatch(r"-\d+", node):
         return f"node {short(node)} is negative; number the nodes from 0."
     if not re.fullmatch(r"[0-9]+", node):
@@ -223,6 +225,7 @@ def _number(word: bytes | str) -> float:
 
 
 def _words(line: bytes) -> list[str]:
+    """Split a line at commas, tabs and spaces; a comment has no words."""
     text = line.decode("utf-8", "replace").strip(" \t\r\n")
     return [] if not text or text[0] in "#%" else re.split(r"[ \t]*,[ \t]*|[ \t]+", text)
 
@@ -235,8 +238,8 @@ def _columns_of(words: list[str]) -> str:
 class _Line:
     """How a line of an edge file is read, and what is said of one that cannot be.
 
-    All other lines are read by `_loops.parse`: 1e6 of them in 0.08 s (0.17 s with weights), where
-    `robustgc.io.edge_tables`, which reads any names, takes 0.27 s (0.32 s).
+    Only lines that are not plain come here. The others are read by `_loops.parse`: 1e6 of them in
+    0.08 s (0.17 s with weights), where `edge_tables`, which reads any names, takes 0.27 s (0.32).
     """
 
     path: Path
@@ -270,15 +273,16 @@ class _Line:
 
 
 def _parsed(text: bytes, line: _Line) -> Chunk:
+    """Read the lines of a block."""
     lines = text.count(b"\n")
     sources, targets = np.empty(lines, np.int64), np.empty(lines, np.int64)
     weights = np.empty(lines) if line.columns == 3 else None
     hard = np.empty((lines, 4), np.int64)
     letters = np.frombuffer(text, dtype=np.uint8)
-    k, odd = threads.loops("io.on_disk._loops").parse(
+    k, n_hard = threads.loops("io.on_disk._loops").parse(
         letters, line.rest, line.limit, sources, targets, weights, hard
     )
-    for at, start, first, last in hard[:odd].tolist():
+    for at, start, first, last in hard[:n_hard].tolist():
         weight = _number(text[first:last])
         if weights is not None and 0 < weight < math.inf:  # only in another notation
             weights[at] = weight
