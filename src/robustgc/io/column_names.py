@@ -11,7 +11,7 @@ UNNAMED = re.compile(r"(unnamed: \d+(\.\d+)*|__index_level_\d+__)?", re.I)  # as
 NUMBERED = re.compile(r"column \d+")
 
 
-def numbered(width: int) -> tuple[str, ...]:
+def numbered_columns(width: int) -> tuple[str, ...]:
     """Return what columns without a header are called."""
     return tuple(f"column {k + 1}" for k in range(width))
 

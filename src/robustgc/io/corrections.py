@@ -310,7 +310,7 @@ def _names_for(table: LabelTable, path: Path, layout: Layout) -> list[str]:
     """Return names for the columns of a table without a header; refuse what may be one."""
     if table.labels.count(table.labels[0]) == 1:
         raise InputError(
-            f"{path}, {table.place(0)}: it cannot be told whether this is a header or a label. "
+            f"{path}, {table.place(0)}: this may be a header or a label. "
             "Begin the file with the line node,label; or name the columns, if this is a header, "
             "with --node-column and --label-column."
         )

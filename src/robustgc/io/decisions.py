@@ -85,7 +85,7 @@ def read_issues(path: Path, sheet: str | None = None) -> tuple[list[Issue], tupl
     if kind(path) in TYPED:
         table = read_typed(path)
     else:
-        # No column is read as numbers: whether 0,98 has a decimal comma is told from its own cell.
+        # No column is read as numbers: whether 0,98 has a decimal comma shows in its own cell.
         layout = find_layout(path, _COLUMNS, True, Dialect(decimal="."))
         if layout.encoding != "utf-8":
             notes += (

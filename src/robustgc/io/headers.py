@@ -1,4 +1,4 @@
-"""Whether the first row of a table names its columns, told from the rows below it."""
+"""Whether the first row of a table names its columns, as the rows below it show."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from robustgc.io.decimals import is_number
 
 _NAMELESS = ("", "unnamed: 0", "__index_level_0__")
 _COUNTERS = ("index", "id", "nr", "no", "row", "#")
-FEW = 4  # rows from which edges may tell a header
+FEW = 4  # rows from which edges may show a header
 _RARE = 0.05  # share of edges that touch no other, up to which one that does so is no edge
 
 
@@ -28,7 +28,7 @@ class First(Enum):
 
 
 def first_row(first: list[str], rest: list[list[str]], words: Sequence[str], decimal: str) -> First:
-    """Tell what the first row is: by its words, or by numbers that start below it."""
+    """Return what the first row is: by its words, or by numbers that start below it."""
     if any(field.lower() in words for field in first):
         return First.KNOWN
     if any(is_number(field, decimal) for field in first):
@@ -41,7 +41,7 @@ def first_row(first: list[str], rest: list[list[str]], words: Sequence[str], dec
 def first_edge(
     first: list[str], rest: list[list[str]], words: Sequence[str], decimal: str, *, alone: bool
 ) -> First:
-    """Tell what the first row of a table of edges is, by the names in the other rows.
+    """Return what the first row of a table of edges is, by the names in the other rows.
 
     Names of columns are in no other row. An edge may be so too, of two nodes that have no other:
     it is taken for one unless such edges are rare among the others, or there are none. Not `alone`,

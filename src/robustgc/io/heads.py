@@ -26,7 +26,7 @@ LONG = (
     "it is a table, with a row on each line."
 )
 RETURN = "a carriage return within the line. Save the file with LF or CR LF at the end of lines."
-_EXCEL = re.compile(r"sep=([,;|\t])")  # a first line that tells Excel the delimiter
+_EXCEL = re.compile(r"sep=([,;|\t])")  # a first line by which Excel knows the delimiter
 _NAMES = re.compile(r"\s*[#%][^\s#%][^,;|\t]*[,;|\t]")  # a name that begins with #, and a field
 _MAGIC = {
     b"\x1f\x8b": "packed with gzip; name it .gz",
@@ -40,7 +40,7 @@ _MAGIC = {
 }
 _SIGNS = ("#", "%")
 _PROSE = re.compile(r"[#%](\s|[#%]|$)")  # as people write comments, and no names
-_ROWS = 200  # lines that tell whether names begin with #
+_ROWS = 200  # lines that show whether names begin with #
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the classes of a table of labels look like: too few, too many, or two that may be one."""
+"""What the classes of a table of labels look like: of several kinds, too few or many, or alike."""
 
 import re
 from collections import Counter
@@ -8,9 +8,13 @@ from shlex import quote
 from typing import Any
 from unicodedata import category, normalize
 
+import numpy as np
+from numpy.typing import NDArray
+
 from robustgc.graph.quoting import quoted, short
 from robustgc.io.errors import InputError
 from robustgc.io.label_columns import LabelColumns, variety
+from robustgc.io.label_files import LabelTable
 from robustgc.transduction.missing import Missing, own_markers
 
 FEW = 5  # examples in a message
@@ -19,6 +23,8 @@ MANY_CLASSES = 20  # more, with fewer than two labels each, are names and no cla
 _WHOLE = re.compile(r"([+-]?)(?:0+(?=\d))?+(\d++)(\.0*)?", re.ASCII)
 # Words that are no markers, as they may well be classes, but often mean none.
 _NO_CLASS = {"na", "n/a", "n.a.", "none", "nan", "nat", "null", "missing", "#nv", "unknown", "tbd"}
+_DECIMAL = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.I)
+_FRACTION = re.compile(r"[.,]\d*[1-9]|e-", re.I)
 
 
 def marker_notes(missing: Missing) -> list[str]:
@@ -45,6 +51,50 @@ def check_classes(where: str | Path, counts: Counter[Any], missing: Missing) -> 
         raise InputError(
             f"{where}: all {counts.total()} labels are of one class, "
             f"{quoted(str(next(iter(counts))))}. Give labels of two classes or more.{blame}"
+        )
+
+
+def check_kinds(table: LabelTable, labelled: NDArray[np.bool_]) -> None:
+    """Refuse labels that are no classes, or of several kinds."""
+    _check_fractions(table, labelled)
+    first: dict[str, int] = {}
+    for k in np.flatnonzero(labelled).tolist():
+        label = table.labels[k]
+        plain = label.item() if isinstance(label, np.generic) else label
+        what = "number" if type(plain) in (int, float) else type(plain).__name__
+        if what not in ("number", "str", "bool") or (what == "number" and plain % 1 != 0):
+            raise InputError(
+                f"{table.where}, {table.place(k)}: the label {quoted(label)} is no class. Classes "
+                "are text, whole numbers or true and false; convert the labels."
+            )
+        first.setdefault(what, k)
+    if len(first) > 1:
+        some = " and ".join(
+            f"{quoted(table.labels[k], 60)} ({table.place(k)})" for k in first.values()
+        )
+        raise InputError(
+            f"{table.where}: the labels are of several kinds, as {some}. Make all of them text, or "
+            "all numbers."
+        )
+
+
+def _check_fractions(table: LabelTable, labelled: NDArray[np.bool_]) -> None:
+    """Refuse texts that are all numbers, some with a fraction, in a column nobody has named."""
+    if table.columns is None or table.columns.by_user:
+        return
+    rows = np.flatnonzero(labelled).tolist()
+    texts = [table.labels[k] for k in rows]
+    if not all(isinstance(text, str) for text in texts):  # other kinds are checked elsewhere
+        return
+    if not all(_DECIMAL.fullmatch(text.strip()) for text in set(texts)):
+        return
+    k = next((k for k, text in zip(rows, texts, strict=True) if _FRACTION.search(text)), None)
+    if k is not None:
+        name = quoted(table.columns.names[table.columns.label], 60)
+        raise InputError(
+            f"{table.where}, {table.place(k)}: the labels are numbers with fractions, as "
+            f"{quoted(table.labels[k], 60)}, which are no classes. Name the column of the classes "
+            f"with --label-column (label_column= in Python); --label-column {name} keeps this one."
         )
 
 

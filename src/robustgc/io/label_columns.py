@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from robustgc.graph.quoting import listed, quoted, short
-from robustgc.io.column_names import NUMBERED, UNNAMED, named_column, numbered, usual_column
+from robustgc.io.column_names import NUMBERED, UNNAMED, named_column, numbered_columns, usual_column
 from robustgc.io.errors import InputError
 from robustgc.transduction.missing import find_missing
 
@@ -77,7 +77,7 @@ def choose_columns(
             f"{where}: it has {width} column{'s' * (width != 1)} where two are expected. Put the "
             "node and its label in every row, between commas or tabs."
         )
-    known = tuple(names or numbered(width))
+    known = tuple(names or numbered_columns(width))
     i = None if node is None else named_column(known, node, where)
     j = None if label is None else named_column(known, label, where)
     if i is not None and i == j:

@@ -40,7 +40,7 @@ class LabelTable:
     layout: Layout | None = None  # how a text file is written
     columns: LabelColumns | None = None  # None: points have them, or a mapping
     reviewed: list[bool] | None = None  # which labels a person has looked at, if that is known
-    header: bool | None = None  # whether there is one, as the user says; None: told from the rows
+    header: bool | None = None  # whether there is one, as the user says; None: found from rows
     notes: tuple[str, ...] = ()  # what was decided for the user, besides the choice of columns
 
     def place(self, k: int) -> str:
@@ -70,7 +70,7 @@ def read_labels(
     dialect : Dialect or None
         How a text table is written, as far as the user says it; its header is that of edges.
     header : bool or None
-        Whether the first row of a text table names its columns; None: told from the rows, and from
+        Whether the first row of a text table names its columns; None: found from the rows, and from
         the names of the nodes later.
     """
     path = table_source(path, "labels", sheet)

@@ -1,6 +1,5 @@
 """A table of labels and the names of nodes -> a label per node, and what is refused on the way."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from robustgc.io.errors import InputError
 from robustgc.io.label_classes import (
     FEW,
     check_classes,
+    check_kinds,
     check_variety,
     marker_notes,
     notes_on_alike,
@@ -26,9 +26,7 @@ from robustgc.io.label_matching import cause, examples
 from robustgc.io.named import NamedGraph, as_text, near, positions
 from robustgc.transduction.missing import find_missing
 
-_SOME = 1000  # rows from which it is told what a column holds
-_DECIMAL = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.I)
-_FRACTION = re.compile(r"[.,]\d*[1-9]|e-", re.I)
+_SOME = 1000  # rows that show what a column holds
 
 
 def labels_of(
@@ -110,7 +108,7 @@ def labelled_rows(
     notes += marker_notes(missing)
     notes += _check_known(table, place, labelled, ignore_unknown, graph)
     notes += [_header_note(table)] if above else []
-    _check_kinds(table, labelled)
+    check_kinds(table, labelled)
     rows: dict[int, int] = {}
     for k in np.flatnonzero((place >= 0) & labelled).tolist():
         first = rows.setdefault(int(place[k]), k)
@@ -225,52 +223,8 @@ def _check_known(
     return [f"{text} and were left out, first {some}{reason}"]
 
 
-def _check_kinds(table: LabelTable, labelled: NDArray[np.bool_]) -> None:
-    """Refuse labels that are no classes, or of several kinds."""
-    _check_fractions(table, labelled)
-    first: dict[str, int] = {}
-    for k in np.flatnonzero(labelled).tolist():
-        label = table.labels[k]
-        plain = label.item() if isinstance(label, np.generic) else label
-        what = "number" if type(plain) in (int, float) else type(plain).__name__
-        if what not in ("number", "str", "bool") or (what == "number" and plain % 1 != 0):
-            raise InputError(
-                f"{table.where}, {table.place(k)}: the label {quoted(label)} is no class. Classes "
-                "are text, whole numbers or true and false; convert the labels."
-            )
-        first.setdefault(what, k)
-    if len(first) > 1:
-        some = " and ".join(
-            f"{quoted(table.labels[k], 60)} ({table.place(k)})" for k in first.values()
-        )
-        raise InputError(
-            f"{table.where}: the labels are of several kinds, as {some}. Make all of them text, or "
-            "all numbers."
-        )
-
-
-def _check_fractions(table: LabelTable, labelled: NDArray[np.bool_]) -> None:
-    """Refuse texts that are all numbers, some with a fraction, in a column nobody has named."""
-    if table.columns is None or table.columns.by_user:
-        return
-    rows = np.flatnonzero(labelled).tolist()
-    texts = [table.labels[k] for k in rows]
-    if not all(isinstance(text, str) for text in texts):  # other kinds are checked elsewhere
-        return
-    if not all(_DECIMAL.fullmatch(text.strip()) for text in set(texts)):
-        return
-    k = next((k for k, text in zip(rows, texts, strict=True) if _FRACTION.search(text)), None)
-    if k is not None:
-        name = quoted(table.columns.names[table.columns.label], 60)
-        raise InputError(
-            f"{table.where}, {table.place(k)}: the labels are numbers with fractions, as "
-            f"{quoted(table.labels[k], 60)}, which are no classes. Name the column of the classes "
-            f"with --label-column (label_column= in Python); --label-column {name} keeps this one."
-        )
-
-
 def _other_nodes_notes(table: LabelTable, names: NDArray[Any]) -> list[str]:
-    """Name another column that names nodes too, told from its first rows."""
+    """Name another column that names nodes too, as its first rows show."""
     columns, layout = table.columns, table.layout
     if columns is None or columns.node_by_user:
         return []

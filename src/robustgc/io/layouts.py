@@ -4,17 +4,17 @@ import csv
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from robustgc.graph.quoting import quoted
-from robustgc.io.column_names import numbered
+from robustgc.io.column_names import numbered_columns
 from robustgc.io.decimals import decimal_of
 from robustgc.io.dialect import Dialect
 from robustgc.io.headers import First, counts_rows, first_edge, first_row
 from robustgc.io.heads import Head, head
-from robustgc.io.opening import InputError, one_space, opened, written
+from robustgc.io.opening import InnerFile, InputError, one_space, opened
 
 INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 
@@ -40,7 +40,7 @@ class Layout:
     @property
     def columns(self) -> tuple[str, ...]:
         """What the columns are called: ``column 1``, ``column 2``, ... without a header."""
-        return self.names or numbered(self.width)
+        return self.names or numbered_columns(self.width)
 
     def opened(self) -> AbstractContextManager[Any]:
         """Give a stream of the text as UTF-8, its fields between one space where spaces cut."""
@@ -77,7 +77,9 @@ def find_layout(
     alone : bool or None
         For edges: whether the file has all of the graph, or part of it. None: no edges.
     """
-    dialect = written(path, dialect) or Dialect()
+    dialect = dialect or Dialect()
+    if isinstance(path, InnerFile) and path.dialect is not None:  # a sheet: its text is our own
+        dialect = replace(path.dialect, header=dialect.header)
     header = dialect.header if header is None else header
     start = head(path, dialect, words, header)
     numbers, rows = _rows(path, start)

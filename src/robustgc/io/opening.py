@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
@@ -26,7 +25,7 @@ else:
 
 __all__ = [
     "SQUEEZED", "InnerFile", "InputError", "NoRowsError", "check_file", "check_target", "kind",
-    "notes_of", "one_space", "opened", "packed_size", "replacing", "unwritten", "whole", "written",
+    "notes_of", "one_space", "opened", "packed_size", "replacing", "unwritten", "whole",
 ]  # fmt: skip
 
 SQUEEZED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
@@ -82,14 +81,6 @@ class InnerFile(_Native):
 def notes_of(path: object) -> tuple[str, ...]:
     """Return what the user should know of how a file was found."""
     return path.notes if isinstance(path, InnerFile) else ()
-
-
-def written(path: object, dialect: Dialect | None) -> Dialect | None:
-    """Return how the text of a file is written: as the user says, or as it was made of a sheet."""
-    own = path.dialect if isinstance(path, InnerFile) else None
-    return (
-        dialect if own is None else replace(own, header=None if dialect is None else dialect.header)
-    )
 
 
 def kind(path: Path) -> str:

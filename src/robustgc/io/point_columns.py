@@ -24,7 +24,7 @@ NAME = ("id", "node", "name", "node_id", "point", "index")
 # Numbers as people write them, so that a column of them is refused with its line, not left out.
 _LIKE_NUMBER = re.compile(r"[+-]?\s*+(?:[$€£]\s*+)?[\d.,][\d.,'  ]*+\s*+[%€$£]?")
 _BOOLEAN = {"true": 1.0, "false": 0.0}
-_LOOKED_AT = 10_000  # fields that tell what a column holds
+_LOOKED_AT = 10_000  # fields that show what a column holds
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from robustgc.io import tables
 from robustgc.io.arrays import read_array, read_arrays
 from robustgc.io.arrow_objects import arrow_table, is_table
 from robustgc.io.arrow_tables import TYPED, read_typed
-from robustgc.io.column_names import numbered
+from robustgc.io.column_names import numbered_columns
 from robustgc.io.decimals import is_number
 from robustgc.io.dialect import Dialect
 from robustgc.io.headers import counts_columns
@@ -178,7 +178,7 @@ def _numpy(path: Path, choice: Choice) -> NamedPoints:
 
 
 def _of_array(X: NDArray[np.float64], names: NDArray[Any] | None, where: str) -> NamedPoints:
-    columns = numbered(X.shape[1])
+    columns = numbered_columns(X.shape[1])
     check_values(X, columns, where)
     if names is None:
         return NamedPoints(X, np.arange(len(X)), columns, header=False)

@@ -42,9 +42,9 @@ def source(path: Path, sheet: str | None = None, dialect: Dialect | None = None)
     """
     if str(path) == "-":
         path = _standard_input()
-    elif kind(path) == ".zip" and not os.path.isdir(path):
+    if kind(path) == ".zip" and (isinstance(path, InnerFile) or not os.path.isdir(path)):
         check_file(path)
-        path = single_member(path)
+        path = _single_member(path)
     ending = kind(path)
     if ending in spreadsheets.ENDINGS:
         check_file(path)
@@ -84,15 +84,14 @@ def table_source(
 
 
 def _standard_input() -> Path:
-    """Read all of standard input, and tell by its first bytes what it is; else it is CSV."""
+    """Read all of standard input, which is CSV unless its first bytes show another kind."""
     content = _piped()
     head = content[:8]
+    piped = InnerFile.of_bytes(STANDARD_INPUT, ".zip", content)
     if head.startswith(b"PK\x03\x04"):
-        where = Path(STANDARD_INPUT)
-        if "xl/workbook.xml" in names_in(where, content):
-            return InnerFile.of_bytes(STANDARD_INPUT, ".xlsx", content)
-        return single_member(where, content)
-    piped = InnerFile.of_bytes(STANDARD_INPUT, ".csv", content)
+        if any(member.filename == "xl/workbook.xml" for member in _members(piped)):
+            piped.ending = ".xlsx"
+        return piped
     piped.packing = next((way for magic, way in _SQUEEZED.items() if head.startswith(magic)), "")
     with opened(piped) as stream:
         piped.ending = _ending(stream.read(8))
@@ -117,12 +116,12 @@ def _ending(head: bytes) -> str:
     return next((ending for magic, ending in _ENDINGS.items() if head.startswith(magic)), ".csv")
 
 
-def single_member(path: Path, content: bytes | None = None) -> InnerFile:
-    """Return the one file that a zip archive holds; `content` is the archive where it is in memory.
+def _single_member(path: Path) -> InnerFile:
+    """Return the one file that a zip archive holds.
 
     Refused are none or several, and what is encrypted, damaged, or unpacks to too much.
     """
-    members = _members(path, content)
+    members = _members(path)
     if len(members) != 1:
         names = f"{len(members)}: {listed(member.filename for member in members)}"
         raise InputError(
@@ -131,7 +130,7 @@ def single_member(path: Path, content: bytes | None = None) -> InnerFile:
         )
     member = members[0]
     ending = _member_ending(path, member)
-    size = packed_size(path) if content is None else len(content)
+    size = packed_size(path)
     if member.compress_size > size:
         raise InputError(f"{path} is damaged: it claims more bytes than it has. Write it again.")
     if not member.file_size:
@@ -142,20 +141,15 @@ def single_member(path: Path, content: bytes | None = None) -> InnerFile:
 
     @contextmanager
     def stream() -> Iterator[Any]:
-        with _archive(path, content) as archive, _opened(archive, member) as file:
+        with _archive(path) as archive, _opened(archive, member) as file:
             yield limits.Metered(_Member(file), path, size)
 
     return InnerFile.of(path, ending, size, stream, packing="zip")
 
 
-def names_in(path: Path, content: bytes | None = None) -> list[str]:
-    """Return the names of all files in an archive."""
-    return [member.filename for member in _members(path, content)]
-
-
-def _members(path: Path, content: bytes | None) -> list[zipfile.ZipInfo]:
+def _members(path: Path) -> list[zipfile.ZipInfo]:
     try:
-        with _archive(path, content) as archive:
+        with _archive(path) as archive:
             return [m for m in archive.infolist() if not (m.is_dir() or _of_the_system(m.filename))]
     except (*_FAILURES, OSError, ValueError) as error:
         raise InputError(
@@ -164,8 +158,9 @@ def _members(path: Path, content: bytes | None) -> list[zipfile.ZipInfo]:
         ) from error
 
 
-def _archive(path: Path, content: bytes | None) -> zipfile.ZipFile:
-    return zipfile.ZipFile(path if content is None else io.BytesIO(content))
+def _archive(path: Path) -> zipfile.ZipFile:
+    stored: Any = path.stream() if isinstance(path, InnerFile) else path
+    return zipfile.ZipFile(stored)
 
 
 def _of_the_system(name: str) -> bool:

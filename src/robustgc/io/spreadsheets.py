@@ -43,8 +43,8 @@ def library() -> Any:
 def sheet_as_text(path: Path, sheet: str | None = None, decimal: str = ".") -> InnerFile:
     """Return a sheet as a table of text between tabs, with as many lines as the sheet has rows.
 
-    So all that holds for text tables, such as how a header is told, holds for spreadsheets. Without
-    a name it is the first sheet that is not empty. Numbers are written with the decimal mark that
+    So all that holds for text tables, such as how a header is recognised, holds for sheets. Without
+    a name it is the first one that is not empty. Numbers are written with the decimal mark that
     cells of text have.
     """
     openpyxl = library()

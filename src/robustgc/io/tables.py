@@ -25,14 +25,11 @@ _DIGIT, _INSIDE, _EXPONENT = (
 _MARKS = {".": "point", ",": "comma"}
 
 
-def _same(chunk: Any) -> Any:
-    return chunk
-
-
-def read(layout: Layout, types: dict[int, Any], keep: Callable[[Any], Any] = _same) -> Any:
+def read(layout: Layout, types: dict[int, Any], keep: Callable[[Any], Any] | None = None) -> Any:
     """Read some columns of a text table, by number, as Arrow types: chunks of each.
 
-    `keep` says what is kept of every chunk. A row that does not fit is refused, with its line.
+    `keep` changes every chunk, such as to one that needs less memory. A row that does not fit is
+    refused, with its line.
     """
     import pyarrow as pa
     import pyarrow.csv as pc
@@ -62,7 +59,7 @@ def read(layout: Layout, types: dict[int, Any], keep: Callable[[Any], Any] = _sa
                 if layout.blank and any(map(_filled, columns_read[-layout.blank :])):
                     raise pa.ArrowInvalid("text after the last column")
                 for part, column in zip(chunks, columns_read, strict=False):
-                    part.append(keep(column))
+                    part.append(column if keep is None else keep(column))
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         if pa.int64() in types.values():  # numbers were a guess: text is tried next
             raise InputError(f"{layout.path}: {short(error)}") from error
