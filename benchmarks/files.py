@@ -44,11 +44,11 @@ def peak() -> float:
 def measure(folder: Path, whole: bool) -> dict[str, float]:
     from robustgc.cli.options import DataOptions
     from robustgc.cli.shared import fit
-    from robustgc.io.assembling import assemble
     from robustgc.io.graph_files import read_graph
+    from robustgc.io.rows import assemble
 
     two = np.array([0, 1], dtype=np.int32)
-    assemble(two, two[::-1].copy(), None, 2)  # load the libraries, compile the loops
+    assemble(two, two[::-1].copy(), range(2))  # load the libraries, compile the loops
     before, start = peak(), time.perf_counter()
     if not whole:
         graph = read_graph(folder / "edges.csv")

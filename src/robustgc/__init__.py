@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from robustgc.graph.alerts import ResidualWarning
     from robustgc.graph.csr import CSR
     from robustgc.graph.graph import Graph
-    from robustgc.io.build import build_csr
+    from robustgc.io.on_disk.build import build_csr
     from robustgc.linalg.cost import Estimate, estimate
     from robustgc.linalg.ladder import lambda_1
     from robustgc.linalg.solution import NotConvergedError, NotConvexError, Solution
@@ -84,7 +84,7 @@ _HOMES = {
     "graph.alerts": ["ResidualWarning"],
     "graph.csr": ["CSR"],
     "graph.graph": ["Graph"],
-    "io.build": ["build_csr"],
+    "io.on_disk.build": ["build_csr"],
     "linalg.cost": ["Estimate", "estimate"],
     "linalg.ladder": ["lambda_1"],
     "linalg.solution": ["NotConvergedError", "NotConvexError", "Solution"],

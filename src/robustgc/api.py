@@ -21,8 +21,8 @@ from robustgc.io.graph_files import read_graph
 from robustgc.io.label_files import table_of
 from robustgc.io.label_nodes import labels_of, marker_of, reviewed_of
 from robustgc.io.limits import allowing
-from robustgc.io.named import NamedGraph, by_number
-from robustgc.io.objects import as_names, named_graph
+from robustgc.io.named import NamedGraph, as_names, by_number
+from robustgc.io.objects import named_graph
 from robustgc.io.opening import InputError, replacing
 from robustgc.io.point_columns import NamedPoints
 from robustgc.transduction.columns import answer_columns, class_names, value_columns

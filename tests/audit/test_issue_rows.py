@@ -53,7 +53,7 @@ def test_a_report_about_points_that_are_no_landmarks_is_refused(clf, tmp_path):
 
 
 def test_weights_without_rows_are_sent_to_an_engine_that_there_is():
-    given = pytest.importorskip("robustgc.mpi.given")
+    given = pytest.importorskip("robustgc.mpi.share")
 
     class Products(Operator):
         pass

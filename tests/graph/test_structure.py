@@ -11,8 +11,7 @@ import scipy.sparse as sp
 
 from robustgc import CSR, Graph, RobustGC, classify
 from robustgc.graph.weights import check_weights
-from robustgc.io.graph_files import read_graph
-from robustgc.io.graph_writing import write_graph
+from robustgc.io.graph_files import read_graph, write_graph
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import InputError
 

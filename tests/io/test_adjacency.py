@@ -119,9 +119,9 @@ def test_two_directions_that_differ_are_refused_by_name(tmp_path):
 
 
 REFUSED = {
-    ",a,b,c\na,0,1,0\nb,1,0,-2\nc,0,-2,0\n": "the weight of b - c is -2 (2 such in all)",
+    ",a,b,c\na,0,1,0\nb,1,0,-2\nc,0,-2,0\n": "edge b - c: weight -2 is negative (2 such in all)",
     ",a,b,c\na,0,1,0\nb,1,0,2\n": "with 3 columns and 2 rows, but no row is called 'c' as a column",
-    ",a,b,c\na,0,inf,0\nb,inf,0,2\nc,0,2,0\n": "the weight of a - b is inf",
+    ",a,b,c\na,0,inf,0\nb,inf,0,2\nc,0,2,0\n": "edge a - b: weight inf is not finite",
 }
 
 

@@ -9,8 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from robustgc.io import opening
-from robustgc.io.graph_files import read_graph
-from robustgc.io.graph_writing import write_graph
+from robustgc.io.graph_files import read_graph, write_graph
 from robustgc.io.opening import InputError
 from robustgc.io.point_files import named_points, read_points
 from robustgc.io.writing import print_table, write_table

@@ -223,7 +223,7 @@ BAD = {
     "pajek, one end": ("g.net", VERTICES + "*Arcs\n1\n", "line 5: '' is no vertex"),
     "pajek, vertex twice": ("g.net", "*Vertices 2\n1 a\n1 b\n", "line 3: vertex 1 is there twice"),
     "pajek, weight": ("g.net", VERTICES + "*Edges\n1 2 x\n", "line 5: the value 'x' is no number"),
-    "pajek, negative": ("g.net", VERTICES + "*Edges\n1 2 -3\n", "a - b has weight -3"),
+    "pajek, negative": ("g.net", VERTICES + "*Edges\n1 2 -3\n", "a - b: weight -3 is negative"),
     "pajek, matrix": ("g.net", VERTICES + "*Matrix\n0 1\n1\n", "line 6: a row of 1 values, 2 rows"),
     "pajek, two": ("g.paj", "*Network x\n" + VERTICES + "*Network y\n" + VERTICES,
                    "line 6: a second network ('x', 'y'), .net file of its own"),

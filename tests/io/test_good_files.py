@@ -14,8 +14,7 @@ import scipy.sparse as sp
 
 from robustgc.api import classify
 from robustgc.io import tables
-from robustgc.io.graph_files import read_graph
-from robustgc.io.graph_writing import write_graph
+from robustgc.io.graph_files import read_graph, write_graph
 from robustgc.io.heads import SAMPLE
 from robustgc.io.named import NamedGraph
 from robustgc.io.objects import named_graph

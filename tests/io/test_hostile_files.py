@@ -18,14 +18,12 @@ from robustgc import CSR, build_csr, classify
 from robustgc.cli.app import app
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import limits
-from robustgc.io.assembling import assemble
-from robustgc.io.graph_files import read_graph
-from robustgc.io.graph_writing import write_graph
+from robustgc.io.graph_files import read_graph, write_graph
 from robustgc.io.label_files import read_labels
-from robustgc.io.name_tables import NameTable
-from robustgc.io.named import NamedGraph
+from robustgc.io.named import NamedGraph, NameTable
 from robustgc.io.opening import InputError, whole
 from robustgc.io.point_files import read_points
+from robustgc.io.rows import assemble
 
 MB = 10**6
 LONG = 200_000  # letters of a field, more than the csv module reads
@@ -367,11 +365,11 @@ def test_many_copies_give_the_same_graph(monkeypatch, weighted):
     rng = np.random.default_rng(919)
     pairs = np.sort(rng.integers(0, 40, (2, 20_000)), axis=0)
     weights = rng.integers(1, 5, 20_000).astype(float) if weighted else None
-    expected = assemble(*pairs, weights, 40)
-    monkeypatch.setattr("robustgc.io.assembling._MANY", 3000)
-    found = assemble(*pairs, weights, 40)
-    assert found.W.same(expected.W)
-    assert found.notes == expected.notes
+    expected, notes = assemble(*pairs, weights, range(40))
+    monkeypatch.setattr("robustgc.io.rows._MANY", 3000)
+    W, notes_in_parts = assemble(*pairs, weights, range(40))
+    assert W.same(expected)
+    assert notes_in_parts == notes
 
 
 def test_quotes_are_short_and_on_one_line():

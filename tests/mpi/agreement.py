@@ -14,7 +14,8 @@ from robustgc.estimators.fits import GraphProblem
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
 from robustgc.mpi.fit import fit_problem
-from robustgc.mpi.world import Share, world
+from robustgc.mpi.share import Share
+from robustgc.mpi.world import world
 from robustgc.transduction.labels import encode
 
 warnings.filterwarnings("ignore", "Left out .* fainter")

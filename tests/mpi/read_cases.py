@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 
-from robustgc.mpi import edge_parts, spreading
+from robustgc.mpi import reading, rows
 from robustgc.mpi.reading import read_share
 from robustgc.mpi.world import world
 
 comm = world()
-spreading.EDGES = 50  # so that edges go in several rounds
+rows.EDGES = 50  # so that edges go in several rounds
 
 
-read_piece, edges_read = edge_parts.FilePart.read, []
+read_piece, edges_read = reading.FilePart.read, []
 
 
 def counting(piece, columns, dialect=None):
@@ -23,7 +23,7 @@ def counting(piece, columns, dialect=None):
     return edges
 
 
-edge_parts.FilePart.read = counting
+reading.FilePart.read = counting
 
 
 def found(path, options):

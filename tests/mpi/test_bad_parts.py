@@ -196,7 +196,7 @@ def test_ranks_that_see_different_files(tmp_path, what):
 CHANGED = """
 import os, sys
 from pathlib import Path
-from robustgc.mpi import edge_parts, folders
+from robustgc.mpi import files, reading
 from robustgc.mpi.reading import read_share
 from robustgc.mpi.world import world
 comm, path = world(), Path(sys.argv[1])
@@ -210,8 +210,8 @@ def changing(read):
         return read(*args)
     return then
 
-folders._own = changing(folders._own)
-edge_parts.FilePart.read = changing(edge_parts.FilePart.read)
+files._own = changing(files._own)
+reading.FilePart.read = changing(reading.FilePart.read)
 try:
     read_share(path, comm)
 except ValueError as error:

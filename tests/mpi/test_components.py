@@ -12,7 +12,8 @@ from robustgc import Graph
 from robustgc.graph.laplacian import operator
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.components import extract_component, find_components
-from robustgc.mpi.world import Share, world
+from robustgc.mpi.share import Share
+from robustgc.mpi.world import world
 from robustgc.mpi.graph import DistributedGraph
 
 comm = world()

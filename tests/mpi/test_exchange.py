@@ -7,13 +7,13 @@ EXCHANGE = """
 import sys
 import numpy as np
 import pyarrow as pa
-from robustgc.mpi import routing
-from robustgc.mpi.naming import number_names
-from robustgc.mpi.text import all_to_all_text
+from robustgc.mpi import exchange
+from robustgc.mpi.rows import number_names
+from robustgc.mpi.exchange import all_to_all_text
 from robustgc.mpi.world import world
 
 comm = world()
-routing.LARGE = int(sys.argv[1])
+exchange.LARGE = int(sys.argv[1])
 size, rank = comm.size, comm.rank
 rng = np.random.default_rng(3253)  # the same on every rank
 counts = rng.integers(0, 40, (size, size))
@@ -21,7 +21,7 @@ counts[0, -1] = 0
 sent = [[rng.integers(0, 2**60, count) for count in row] for row in counts]
 for kind in (np.int64, np.int32, np.float64, np.uint8):
     mine = np.concatenate(sent[rank]).astype(kind)
-    got, coming = routing.all_to_all(comm, mine, counts[rank])
+    got, coming = exchange.all_to_all(comm, mine, counts[rank])
     want = np.concatenate([row[rank] for row in sent]).astype(kind)
     assert coming.tolist() == counts[:, rank].tolist()
     assert got.dtype == kind
@@ -32,7 +32,7 @@ flat = pa.concat_arrays([pa.array(["not sent"], type=pa.large_string()), flat])[
 texts, coming = all_to_all_text(comm, flat, counts[rank])
 assert texts.to_pylist() == [w for row in words for w in row[rank]]
 none = np.zeros(size, dtype=np.int64)
-assert len(routing.all_to_all(comm, np.empty(0), none)[0]) == 0
+assert len(exchange.all_to_all(comm, np.empty(0), none)[0]) == 0
 nothing = pa.array([], type=pa.large_string())
 assert len(all_to_all_text(comm, nothing, none)[0]) == 0
 

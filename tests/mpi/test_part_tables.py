@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from robustgc.io.errors import InputError
-from robustgc.mpi.edge_parts import FilePart, own_file_parts
+from robustgc.mpi.reading import FilePart, own_file_parts
 
 NOTHING = {"source": None, "target": None, "weight": None}
 ONE_RANK = SimpleNamespace(size=1, rank=0)

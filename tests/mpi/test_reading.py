@@ -8,8 +8,7 @@ from edge_cases import GOOD, write
 from ranks import HERE, run
 
 from robustgc.graph.csr import CSR
-from robustgc.io.graph_files import read_graph
-from robustgc.io.graph_writing import write_graph
+from robustgc.io.graph_files import read_graph, write_graph
 from robustgc.io.named import NamedGraph
 
 RANKS = (1, 2, 3)

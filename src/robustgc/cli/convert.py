@@ -27,7 +27,7 @@ def convert(
     """
     shared.check_graph(graph)
     with guarded(graph.max_size, quiet):
-        from robustgc.io.graph_writing import check_graph, write_graph
+        from robustgc.io.graph_files import check_graph, write_graph
 
         check_graph(out, excel=excel)
         named = graph.graph()

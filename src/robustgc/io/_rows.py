@@ -1,4 +1,4 @@
-"""Compiled loops that put edges into rows, for `robustgc.io.assembling`.
+"""Compiled loops that put edges into rows, for `robustgc.io.rows`.
 
 While rows are made, the entry of a neighbour j is ``2 j``, plus 1 where the edge was given from j.
 """
@@ -70,11 +70,11 @@ def _sort(entries: Any, values: Any, first: int, last: int) -> None:
 
 @compiled
 def merge(
-    indptr: Any, entries: Any, values: Any, way: int, kept: Any, found: Any, a: int, b: int
+    indptr: Any, entries: Any, values: Any, way: int, lengths: Any, counts: Any, a: int, b: int
 ) -> None:
     """Sort every row and make one entry of all of a neighbour, at the start of the row.
 
-    `found`: copies, self-loops, zeros, weights other than 1, pairs whose directions differ, and of
+    `counts`: copies, self-loops, zeros, weights other than 1, pairs whose directions differ, and of
     the first such pair both nodes + 1 and both weights. Copies are added up as they came.
     """
     for i in range(a, b):
@@ -92,40 +92,40 @@ def merge(
                     back, into = back + 1, into + w
                 p += 1
             if i == j:
-                found[1] += 1
-            found[0] += max(there - 1, 0)
+                counts[1] += 1
+            counts[0] += max(there - 1, 0)
             w = max(out, into)  # they are the same but for rounding, or one is not there
             if way == 0:
                 if there > 0 and back > 0 and abs(out - into) > ROUNDING * w and i < j:
-                    found[4] += 1
-                    if found[5] == 0:
-                        found[5], found[6], found[7], found[8] = i + 1, j + 1, out, into
+                    counts[4] += 1
+                    if counts[5] == 0:
+                        counts[5], counts[6], counts[7], counts[8] = i + 1, j + 1, out, into
             elif i != j:
                 w = max(out, into) if way == MAX else out + into
                 if way == MEAN:
                     w /= 2
             if w == 0:
-                found[2] += 1
+                counts[2] += 1
                 continue
-            found[3] += w != 1
+            counts[3] += w != 1
             entries[q] = j
             if values is not None:
                 values[q] = w
             q += 1
-        kept[i] = q - first
+        lengths[i] = q - first
 
 
 @compiled
-def pack(indptr: Any, kept: Any, entries: Any, values: Any) -> int:
-    """Move the kept entries of all rows together and correct the row pointers."""
+def pack(indptr: Any, lengths: Any, entries: Any, values: Any) -> int:
+    """Move the merged entries of all rows together and correct the row pointers."""
     q = 0
-    for i in range(len(kept)):
+    for i in range(len(lengths)):
         first = indptr[i]
         indptr[i] = q
-        for p in range(first, first + kept[i]):
+        for p in range(first, first + lengths[i]):
             entries[q] = entries[p]
             if values is not None:
                 values[q] = values[p]
             q += 1
-    indptr[len(kept)] = q
+    indptr[len(lengths)] = q
     return q

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.graph.quoting import quoted, short
+from robustgc.graph.quoting import quoted
 from robustgc.io import tables
-from robustgc.io.assembling import DirectedError, assemble, directed
 from robustgc.io.decimals import is_number
 from robustgc.io.edge_columns import HEADER
 from robustgc.io.headers import counts_rows
-from robustgc.io.layouts import INTEGER, Layout
-from robustgc.io.named import NamedGraph
+from robustgc.io.layouts import Layout
+from robustgc.io.named import NamedGraph, as_names, numbers_or_text
 from robustgc.io.opening import InputError
+from robustgc.io.rows import assemble, check_edge_weights, edge_name, refuse_directed
 
 _MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None", "-")
 _SAME, _SQUARE = "the names of rows and columns are the same", "it is a square of numbers"
@@ -23,20 +23,10 @@ _SAME, _SQUARE = "the names of rows and columns are the same", "it is a square o
 
 @dataclass(frozen=True)
 class Matrix:
-    """Weights between nodes, and why a table was taken for them.
+    """Weights between nodes, and why a table was taken for them."""
 
-    Attributes
-    ----------
-    weights : ndarray, shape (N, N)
-        NaN where there are none.
-    names : sequence of str, or None
-        None: the nodes are numbered.
-    reason : str
-    notes : tuple of str
-    """
-
-    weights: NDArray[np.float64]
-    names: Any
+    weights: NDArray[np.float64]  # a row and a column per node; NaN where there are none
+    names: Any  # texts, or None: the nodes are numbered
     reason: str
     notes: tuple[str, ...] = ()
 
@@ -44,15 +34,12 @@ class Matrix:
 def graph(matrix: Matrix, symmetrise: str | None, where: str) -> NamedGraph:
     """Return the graph of a matrix; both directions of an edge must have one weight."""
     W, count = matrix.weights, len(matrix.weights)
-    names = _names(matrix.names, count)
+    names = np.arange(count)
+    if matrix.names is not None:
+        names = as_names(numbers_or_text(matrix.names))
     empty = int(np.isnan(W).sum())
     W = np.nan_to_num(W, nan=0.0, posinf=np.inf, neginf=-np.inf)
-    if (bad := ~((W >= 0) & (W < np.inf))).any():
-        i, j = (int(k) for k in np.argwhere(bad)[0])
-        raise InputError(
-            f"{where}: the weight of {short(str(names[i]), 90)} - {short(str(names[j]), 90)} is "
-            f"{W[i, j]:g} ({int(bad.sum())} such in all). Give finite numbers of 0 or more."
-        )
+    check_edge_weights(W.ravel(), lambda k: edge_name(where, names, *divmod(k, count)))
     sources, targets = np.nonzero(W)
     if symmetrise is None:
         if (differ := np.triu(~np.isclose(W, W.T, rtol=1e-9, atol=0))).any():
@@ -63,59 +50,34 @@ def graph(matrix: Matrix, symmetrise: str | None, where: str) -> NamedGraph:
                     "directions the weight."
                 )
             i, j = (int(k) for k in np.argwhere(differ)[0])
-            error = DirectedError(int(differ.sum()), (i, j), (W[i, j], W[j, i]))
-            raise directed(error, names, where)
+            refuse_directed(int(differ.sum()), (i, j, W[i, j], W[j, i]), names, where)
         sources, targets = np.nonzero(np.triu(W))
-    found = assemble(sources, targets, W[sources, targets], count, symmetrise=symmetrise)
+    rows, of_edges = assemble(
+        sources, targets, W[sources, targets], names, symmetrise=symmetrise, where=where
+    )
     notes = [
         f"read as an adjacency matrix of {count} nodes, because {matrix.reason} "
         "(--source and --target read a list of edges)"
     ]
     if empty:
         notes.append(f"{empty} empty cell{'s' * (empty > 1)} of the matrix: no edge there")
-    return NamedGraph(found.W, names, (*matrix.notes, *notes, *found.notes))
-
-
-def _names(names: Any, count: int) -> NDArray[Any]:
-    """Return names as whole numbers where all are such, written the usual way; else as text."""
-    if names is None:
-        return np.arange(count)
-    if all(INTEGER.fullmatch(name) for name in names):
-        return np.array([int(name) for name in names])
-    return np.array(names, dtype=object)
+    return NamedGraph(rows, names, (*matrix.notes, *notes, *of_edges))
 
 
 @dataclass(frozen=True)
 class _Shape:
-    """Which rows and columns of a text table are a matrix.
+    """Which rows and columns of a text table are a matrix."""
 
-    Attributes
-    ----------
-    names : list of str or None
-        Of its columns.
-    start : int
-        Columns before it: names, or numbers, of the rows.
-    labelled : bool
-        Whether there are names of the rows.
-    look : Layout
-        With the row of names, if there is one, as the header.
-    """
-
-    names: list[str] | None
-    start: int
-    labelled: bool
-    look: Layout
+    names: list[str] | None  # of its columns
+    start: int  # columns before it: names, or numbers, of the rows
+    labelled: bool  # whether there are names of the rows
+    look: Layout  # with the row of names, if there is one, as the header
 
 
 def of_text(path: Path, look: Layout, header: bool | None = None) -> Matrix | None:
-    """Return the matrix that a text table is; None: it is none, as far as can be told.
+    """Return the matrix that a text table is; None: it is none, as far as can be seen.
 
-    Parameters
-    ----------
-    path : Path
-    look : Layout
-    header : bool or None
-        What the user says of the first row.
+    `header` is what the user says of the first row.
     """
     import pyarrow as pa
 
@@ -152,8 +114,8 @@ def _named(look: Layout) -> _Shape | None:
         return None
     if len(set(names)) < len(names) or len(set(labels)) < len(labels) or "" in names:
         return None
-    some = len(rows) > 1 and len(names) > 2  # rows may be missing, which is told
-    if not set(labels) <= set(names) or not (some or len(rows) == len(names)):
+    enough = len(rows) > 1 and len(names) > 2  # a row that is missing is refused later
+    if not set(labels) <= set(names) or not (enough or len(rows) == len(names)):
         return None
     if not _cells(rows, 1, width, look):
         return None

@@ -12,42 +12,27 @@ from numpy.typing import NDArray
 
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import adjacency, tables
-from robustgc.io.assembling import DirectedError, assemble, directed
 from robustgc.io.decimals import is_number, refuse_cut_numbers
 from robustgc.io.dialect import Dialect
-from robustgc.io.edge_columns import HEADER, Columns, Wanted
-from robustgc.io.edge_columns import columns as choose
+from robustgc.io.edge_columns import HEADER, Columns, Wanted, choose_edge_columns
 from robustgc.io.errors import TooLargeError
 from robustgc.io.headers import First, counts_rows, odd_one_out
 from robustgc.io.layouts import Layout, find_layout
-from robustgc.io.name_tables import NameTable
-from robustgc.io.named import NamedGraph
+from robustgc.io.named import NamedGraph, NameTable, as_array, in_32_bits, numbered
 from robustgc.io.opening import InputError, NoRowsError, kind
+from robustgc.io.rows import assemble, check_edge_weights
 
 _NUMBERED = re.compile(r"column \d+")  # what columns without a header are called
 _SOME = 1000  # rows that tell what kind a column is
-_DENSE = 8  # numbers up to that many times the edges are counted, others sorted
 
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """The edges of a table, as they are given.
+    """The edges of a table, as they stand there."""
 
-    Attributes
-    ----------
-    ends : list of two ndarrays of int
-        The nodes of every edge, by their place in `names`.
-    names : ndarray of int or Arrow array of text
-        Every node once: numbers ascending, text as it comes.
-    weights : ndarray or None
-        None: the table has none.
-    where : Path or str
-    notes : tuple of str
-    """
-
-    ends: list[NDArray[Any]]
-    names: Any
-    weights: NDArray[np.float64] | None
+    ends: list[NDArray[Any]]  # both nodes of every edge, by their place in `names`
+    names: Any  # every node once: an array of numbers, ascending, or an Arrow array of text
+    weights: NDArray[np.float64] | None  # None: the table has none
     where: Path | str
     notes: tuple[str, ...] = ()
 
@@ -61,9 +46,8 @@ def read_text(
 ) -> NamedGraph:
     """Read a text table with a row per edge (two nodes, perhaps a weight), or a matrix."""
     wanted = Wanted(**columns)
-    look = _layout(path, wanted, dialect, alone=True)
-    header = None if dialect is None else dialect.header
-    if not wanted.any and (matrix := adjacency.of_text(path, look, header)) is not None:
+    look, matrix = _look(path, wanted, dialect, alone=True)
+    if matrix is not None:
         return adjacency.graph(matrix, symmetrise, str(path))
     return _graph(_text_edges(path, look, wanted, dialect, alone=True), symmetrise)
 
@@ -82,13 +66,12 @@ def text_edges(
 ) -> Edges:
     """Read the edges of a text table, perhaps one of several with edges of the graph.
 
-    Unless it is `alone`, what its first line is can not be told from the names in the others. A
+    Unless it is `alone`, its first line cannot be compared with the names in the other files. A
     matrix is refused, as it is no list of edges.
     """
     wanted = Wanted(**columns)
-    look = _layout(path, wanted, dialect, alone=alone)
-    header = None if dialect is None else dialect.header
-    if not wanted.any and (matrix := adjacency.of_text(path, look, header)) is not None:
+    look, matrix = _look(path, wanted, dialect, alone=alone)
+    if matrix is not None:
         raise _no_edges(matrix, str(path))
     return _text_edges(path, look, wanted, dialect, alone=alone)
 
@@ -123,34 +106,42 @@ def _text_edges(
     index = 0 if look.names and counts_rows(names[0], look.fields(0)) and len(names) > 2 else None
     try:
         ordered = kind(path) not in tables.TEXT  # as .edgelist
-        chosen = choose(names, wanted, index, look.fields, ordered=ordered)
+        chosen = choose_edge_columns(names, wanted, index, look.fields, ordered=ordered)
     except InputError as error:
         raise InputError(f"{path}: {error}.") from None
-    chunks, keep = _chunks(look, chosen)
+    chunks, nodes = _chunks(look, chosen)
     if not chunks[0]:
         raise NoRowsError(f"{path} has a header and no edges.")
     place = _Place(path, look)
-    found = _edges(chunks, place, keep)
+    edges = _edges(chunks, place, nodes)
     pair = (names[chosen.source], names[chosen.target])
     if look.names is not None:
-        _refuse_second_header(found, pair, place)
-    first = _first_line(look, found, pair if alone else None)
+        _refuse_second_header(edges, pair, place)
+    first = _first_line(look, edges, pair if alone else None)
     if first.header != look.first.header:
         rows = replace(dialect or Dialect(), header=first.header)
         look = replace(_layout(path, wanted, rows, alone=True), first=first)
-        del chunks, keep, found  # memory
+        del chunks, nodes, edges  # memory
         return _text_edges(path, look, wanted, rows, alone=False)
     look = replace(look, first=first)
-    said = _first_notes(look)
-    if dialect is None or dialect.header is None:
-        said += _word_notes(look, found, pair, wanted)
-    return replace(found, notes=(*look.notes, *said, *chosen.notes))
+    by_user = wanted.any or (dialect is not None and dialect.header is not None)
+    notes = _first_notes(look, edges, pair, by_user)
+    return replace(edges, notes=(*look.notes, *notes, *chosen.notes))
 
 
 def _layout(path: Path, wanted: Wanted, dialect: Dialect | None, *, alone: bool) -> Layout:
     """Look at a text table; columns that are named, other than by number, are in its header."""
     named = any(name is not None and not _NUMBERED.fullmatch(name) for name in wanted)
     return find_layout(path, HEADER, True if named else None, dialect, alone=alone)
+
+
+def _look(
+    path: Path, wanted: Wanted, dialect: Dialect | None, *, alone: bool
+) -> tuple[Layout, adjacency.Matrix | None]:
+    """Look at a text table; also return the matrix of weights that it is, if it is one."""
+    look = _layout(path, wanted, dialect, alone=alone)
+    header = None if dialect is None else dialect.header
+    return look, None if wanted.any else adjacency.of_text(path, look, header)
 
 
 def _chunks(look: Layout, chosen: Columns) -> tuple[list[list[Any]], NameTable]:
@@ -162,13 +153,13 @@ def _chunks(look: Layout, chosen: Columns) -> tuple[list[list[Any]], NameTable]:
     if look.integers(i) and look.integers(j) and tables.canonical(look):
         try:
             types = {i: pa.int64(), j: pa.int64(), **weights}
-            return tables.read(look, types, _shrunk), NameTable()
+            return tables.read(look, types, in_32_bits), NameTable()
         except TooLargeError:
             raise
         except InputError:
             pass  # numbers at first, text later on
-    keep = NameTable()
-    return tables.read(look, {i: pa.string(), j: pa.string(), **weights}, keep), keep
+    nodes = NameTable()
+    return tables.read(look, {i: pa.string(), j: pa.string(), **weights}, nodes), nodes
 
 
 def _refuse_second_header(edges: Edges, header: tuple[str, str], place: "_Place") -> None:
@@ -187,12 +178,7 @@ def _refuse_second_header(edges: Edges, header: tuple[str, str], place: "_Place"
 def _first_line(look: Layout, edges: Edges, header: Sequence[str] | None) -> First:
     """Tell what the first line is from all edges, where the sample did not say it for sure.
 
-    Parameters
-    ----------
-    look : Layout
-    edges : Edges
-    header : sequence of str or None
-        The names of the columns of nodes; None: other files have edges too, which cannot be seen.
+    `header` has the names of the columns of nodes; None: other files have edges too, unseen here.
     """
     text = not isinstance(edges.names, np.ndarray)
     if look.first is First.LIKELY and header is not None and text:
@@ -210,35 +196,37 @@ def _first_line(look: Layout, edges: Edges, header: Sequence[str] | None) -> Fir
     return First.LIKELY if likely else First.OPEN
 
 
-def _first_notes(look: Layout) -> tuple[str, ...]:
-    """Say how the first line was read, where it was not plain."""
+def _first_notes(
+    look: Layout, edges: Edges, pair: tuple[str, str], by_user: bool
+) -> tuple[str, ...]:
+    """Say how the first line was read, where that was not plain.
+
+    Its words may be nodes too, or its numbers the only ones. `by_user` says that the user has named
+    columns, or has said whether there is a header.
+    """
+    header = f"line {look.skipped} is read as a header"
+    cure = "(--no-header reads it as an edge)"
     if look.first in (First.LIKELY, First.HEADER):
         names = short(", ".join(name for name in look.names or () if name))
-        line = f"line {look.skipped} is read as a header: {names}"
-        return (f"{line} (--no-header reads it as an edge)",)
+        return (f"{header}: {names} {cure}",)
     if look.first is First.OPEN:
-        line = f"line {look.skipped + 1} is read as an edge: {short(', '.join(look.sample[0]))}"
-        return (f"{line}; use --header if it names the columns",)
-    return ()
-
-
-def _word_notes(
-    look: Layout, edges: Edges, pair: tuple[str, str], wanted: Wanted
-) -> tuple[str, ...]:
-    """Say what the first line is where its words are nodes too, or its numbers the only ones."""
-    if isinstance(edges.names, np.ndarray) or wanted.any:
+        return (_read_as_edge(look),)
+    if isinstance(edges.names, np.ndarray) or by_user:
         return ()
     if look.first is First.KNOWN:
         nodes = [name for name in pair if edges.names.index(name).as_py() >= 0]
         both = "are nodes" if len(nodes) > 1 else "is a node"
-        line = f"line {look.skipped} is read as a header, though {listed(nodes)} {both} too"
-        return (f"{line} (--no-header reads it as an edge)",) if nodes else ()
+        return (f"{header}, though {listed(nodes)} {both} too {cure}",) if nodes else ()
     numbers = [[is_number(field) for field in row[:2]] for row in look.sample[:_SOME]]
-    if look.first is First.ROW and len(numbers) > 2 and all(numbers[0]):
-        if not any(any(row) for row in numbers[1:]):
-            line = f"line {look.skipped + 1} is read as an edge: {short(', '.join(look.sample[0]))}"
-            return (f"{line}; use --header if it names the columns",)
-    return ()
+    alone = len(numbers) > 2 and all(numbers[0]) and not any(any(row) for row in numbers[1:])
+    return (_read_as_edge(look),) if look.first is First.ROW and alone else ()
+
+
+def _read_as_edge(look: Layout) -> str:
+    words = short(", ".join(look.sample[0]))
+    return (
+        f"line {look.skipped + 1} is read as an edge: {words}; use --header if it names the columns"
+    )
 
 
 def arrow_edges(table: Any, where: str, **columns: str | None) -> Edges:
@@ -250,7 +238,7 @@ def arrow_edges(table: Any, where: str, **columns: str | None) -> Edges:
     names = table.column_names
     try:
         index = _index(table) if table.num_columns > 2 else None
-        chosen = choose(names, Wanted(**columns), index, partial(_sample, table))
+        chosen = choose_edge_columns(names, Wanted(**columns), index, partial(_sample, table))
     except InputError as error:
         raise InputError(f"{where}: {error}.") from None
     places = chosen.places()
@@ -273,9 +261,9 @@ def arrow_edges(table: Any, where: str, **columns: str | None) -> Edges:
         ) from error
     if not table.num_rows:
         raise NoRowsError(f"{where} has no rows.")
-    keep = NameTable()
-    chunks = [[keep(chunk) for chunk in column.chunks] for column in read]
-    return replace(_edges(chunks, _Place(where), keep), notes=chosen.notes)
+    nodes = NameTable()
+    chunks = [[nodes(chunk) for chunk in column.chunks] for column in read]
+    return replace(_edges(chunks, _Place(where), nodes), notes=chosen.notes)
 
 
 def _index(table: Any) -> int | None:
@@ -314,72 +302,20 @@ class _Place(NamedTuple):
 def _graph(edges: Edges, symmetrise: str | None) -> NamedGraph:
     sources, targets = edges.ends
     edges.ends.clear()  # memory: names become objects when the edges are gone
-    try:
-        found = assemble(sources, targets, edges.weights, len(edges.names), symmetrise=symmetrise)
-    except DirectedError as error:
-        raise directed(error, as_array(edges.names), str(edges.where)) from None
+    W, notes = assemble(
+        sources, targets, edges.weights, edges.names, symmetrise=symmetrise, where=str(edges.where)
+    )
     del sources, targets
-    return NamedGraph(found.W, as_array(edges.names), (*found.notes, *edges.notes))
-
-
-def as_array(names: Any) -> NDArray[Any]:
-    """Return names as an array: of whole numbers, or of text as objects."""
-    return names if isinstance(names, np.ndarray) else np.array(names.to_pylist(), dtype=object)
+    return NamedGraph(W, as_array(edges.names), (*notes, *edges.notes))
 
 
 def _edges(chunks: list[list[Any]], place: _Place, table: NameTable) -> Edges:
     weights = None
     if len(chunks) == 3:
         weights = np.concatenate([np.asarray(chunk) for chunk in chunks.pop()])
-        _check_weights(weights, place)
-    ends, names = _numbered(chunks, table)
+        check_edge_weights(weights, place.row)
+    ends, names = numbered(chunks, table)
     if not isinstance(names, np.ndarray) and (empty := names.index("").as_py()) >= 0:
         row = min(int(np.argmax(end == empty)) for end in ends if (end == empty).any())
         raise InputError(f"{place.row(row)}: a node without a name. Name it, or drop the line.")
     return Edges(ends, names, weights, place.where)
-
-
-def _check_weights(weights: NDArray[np.float64], place: _Place) -> None:
-    bad = ~((weights >= 0) & (weights < np.inf))
-    if bad.any():
-        k = int(np.flatnonzero(bad)[0])
-        what = "negative" if weights[k] < 0 else "not finite"
-        raise InputError(
-            f"{place.row(k)}: weight {weights[k]:g} is {what} ({int(bad.sum())} such in all). "
-            "Weights say how alike two nodes are: give finite numbers of 0 or more."
-        )
-
-
-def _numbered(chunks: list[list[Any]], table: NameTable) -> tuple[list[NDArray[Any]], Any]:
-    """Return both columns with the nodes numbered: numbers ascending, text as it comes."""
-    if isinstance(chunks[0][0], int):
-        return table.finished(chunks)
-    ends = [_joined(column) for column in chunks]
-    least, most = min(int(e.min()) for e in ends), max(int(e.max()) for e in ends)
-    if least >= 0 and most < _DENSE * len(ends[0]) + 2**20:
-        there = np.zeros(most + 1, dtype=bool)
-        for end in ends:
-            there[end] = True
-        names = np.flatnonzero(there)
-        if len(names) <= most:
-            place = np.cumsum(there, dtype=np.int32 if most < 2**31 else np.int64) - 1
-            ends = [place[end] for end in ends]
-        return ends, names
-    names = np.unique(np.concatenate([np.unique(end) for end in ends]))
-    return [np.searchsorted(names, end) for end in ends], names
-
-
-def _joined(chunks: list[Any]) -> NDArray[Any]:
-    """Put chunks of integers together, in 32 bits where they fit."""
-    arrays = [_shrunk(chunk) if not isinstance(chunk, np.ndarray) else chunk for chunk in chunks]
-    chunks.clear()  # memory: they are not needed any more
-    return np.concatenate(arrays)
-
-
-def _shrunk(chunk: Any) -> Any:
-    """Return a chunk of whole numbers in 32 bits where they fit; others as they are."""
-    if str(chunk.type) != "int64":
-        return chunk
-    array = np.asarray(chunk)
-    fits = array.size == 0 or (array.min() >= 0 and array.max() < 2**31)
-    return array.astype(np.int32 if fits else np.int64)

@@ -1,35 +1,48 @@
-"""Graph files of any kind, each by its own reader; Matrix Market, scipy and folders are here."""
+"""Graphs from files and folders, each by its own reader, and to them, whole or not at all."""
 
-import io
 import json
 import os
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from robustgc.graph.atomic import new_folder, together
 from robustgc.graph.csr import CSR
 from robustgc.graph.quoting import quoted, short
-from robustgc.io import arrow_tables, edge_tables, limits, objects, tables
+from robustgc.graph.weights import check_weights
+from robustgc.io import arrow_tables, edge_tables, objects, tables
+from robustgc.io.arrays import read_matrix_market, read_scipy
 from robustgc.io.dialect import Dialect, not_used
-from robustgc.io.edge_lists import read_adjacency_list, read_edge_list
-from robustgc.io.matrices import read_matrix
-from robustgc.io.named import NamedGraph
-from robustgc.io.network_files import read_network
-from robustgc.io.node_link import read_node_link
-from robustgc.io.opening import InnerFile, InputError, check_file, kind, notes_of, whole
+from robustgc.io.named import NamedGraph, as_names
+from robustgc.io.network_files import (
+    read_adjacency_list,
+    read_edge_list,
+    read_network,
+    read_node_link,
+)
+from robustgc.io.opening import (
+    InnerFile,
+    InputError,
+    check_file,
+    check_target,
+    kind,
+    notes_of,
+    replacing,
+    unwritten,
+    whole,
+)
 from robustgc.io.pajek import read_pajek
 from robustgc.io.sources import source as source_of
+from robustgc.io.writing import TABLES, check_table, write_table
 
 _MATRICES = (".mtx", ".npz")
 _AGAIN = "Write the folder again."
 _NAMES = 12  # bytes of memory for a byte of names that become Python objects, about
-_COMMENTS = re.compile(rb"(?:%.*\n|\s*\n)*")
-_NO_NUMBER = re.compile(rb"[^0-9+\-.eE \t\r\n]|[eE](?![+-]?[0-9])")
 
 
 def read_graph(
@@ -60,11 +73,11 @@ def read_graph(
         How a text table is written, as far as the user says it.
     """
     if os.path.isdir(path):
-        return _folder(path)
+        return _read_folder(path)
     path = source_of(path, sheet, dialect)
-    columns = {"source": source, "target": target, "weight": weight}
     unused = _not_used(path, dialect)
-    graph = _of_file(path, symmetrise=symmetrise, dialect=dialect, **columns)
+    columns = {"source": source, "target": target, "weight": weight}
+    graph = _read_file(path, columns, symmetrise, dialect)
     return replace(graph, notes=(*notes_of(path), *unused, *graph.notes))
 
 
@@ -79,23 +92,16 @@ def _not_used(path: Path, dialect: Dialect | None) -> tuple[str, ...]:
     return not_used(dialect, path, f"a {ending} file")
 
 
-def _of_file(
-    path: Path,
-    *,
-    source: str | None,
-    target: str | None,
-    weight: str | None,
-    symmetrise: str | None,
-    dialect: Dialect | None,
+def _read_file(
+    path: Path, columns: dict[str, str | None], symmetrise: str | None, dialect: Dialect | None
 ) -> NamedGraph:
-    ending = kind(path)
-    columns = {"source": source, "target": target, "weight": weight, "symmetrise": symmetrise}
+    ending, options = kind(path), columns | {"symmetrise": symmetrise}
     if ending in tables.TEXT:
-        return edge_tables.read_text(path, dialect=dialect, **columns)
+        return edge_tables.read_text(path, dialect=dialect, **options)
     check_file(path)
     if ending in arrow_tables.TYPED:
-        return edge_tables.from_arrow(arrow_tables.read_typed(path), str(path), **columns)
-    reader = READERS.get(ending)
+        return edge_tables.from_arrow(arrow_tables.read_typed(path), str(path), **options)
+    reader, weight = READERS.get(ending), columns["weight"]
     if reader is None:
         known = ", ".join([*tables.TEXT, *arrow_tables.TYPED, ".xlsx", *READERS])
         raise InputError(
@@ -103,7 +109,7 @@ def _of_file(
             "also with .gz, .zst or .zip, and folders that `robustgc convert` wrote. Rename or "
             "convert it."
         )
-    if source is not None or target is not None:
+    if columns["source"] is not None or columns["target"] is not None:
         raise InputError(
             f"{path}: --source and --target name columns of a table, and a {ending} file has none. "
             "Leave them out."
@@ -115,13 +121,18 @@ def _of_file(
     return reader(path, weight, symmetrise)
 
 
-def _folder(path: Path) -> NamedGraph:
-    try:
-        graph = CSR.open(path)
-    except (OSError, ValueError) as error:
-        raise InputError(short(error, 1000)) from error
+def _read_folder(path: Path) -> NamedGraph:
+    graph = open_folder(path)
     names = folder_names(path, graph.shape[0])
     return NamedGraph(graph, np.arange(graph.shape[0]) if names is None else names)
+
+
+def open_folder(path: Path) -> CSR:
+    """Open the weights of a graph folder."""
+    try:
+        return CSR.open(path)
+    except (OSError, ValueError) as error:
+        raise InputError(short(error, 1000)) from error
 
 
 def folder_names(path: Path, n_nodes: int) -> NDArray[Any] | None:
@@ -129,10 +140,9 @@ def folder_names(path: Path, n_nodes: int) -> NDArray[Any] | None:
     names = path / "names.json"
     if not names.is_file():
         return None
+    text = whole(names, factor=_NAMES, what="names").read()
     try:
-        known = json.loads(whole(names, factor=_NAMES, what="names").read())
-    except InputError:
-        raise
+        known = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{names} is damaged ({short(error)}). {_AGAIN}") from error
     if not isinstance(known, list):
@@ -148,59 +158,7 @@ def folder_names(path: Path, n_nodes: int) -> NDArray[Any] | None:
     count = len(set(map(str, known)))
     if count != n_nodes:
         raise InputError(f"{names} has {count} names for {n_nodes} nodes. {_AGAIN}")
-    return objects.as_names(known)
-
-
-def _matrix_market(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
-    import scipy.io
-
-    content = whole(path)
-    content.seek(0, io.SEEK_END)
-    content.write(b"\n")
-    text = content.getvalue()
-    try:
-        _check_claims(path, scipy.io.mminfo(io.BytesIO(text)), len(text))
-        # Looked at first: scipy reads 00x as 0, and dies, and Python with it, of 5E- or a NUL.
-        comments = _COMMENTS.match(text)
-        if wrong := _NO_NUMBER.search(text, comments.end() if comments else 0):
-            line = text[: wrong.start()].count(b"\n") + 1
-            raise ValueError(f"line {line} has other things than finite numbers")
-        matrix = scipy.io.mmread(io.BytesIO(text))
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"{path} is no Matrix Market file, or is cut short ({short(error)}). Write it again, "
-            "or rename it."
-        ) from error
-    return objects.from_matrix(matrix, symmetrise=symmetrise, where=str(path))
-
-
-def _check_claims(path: Path, claims: Any, size: int) -> None:
-    """Refuse a header that claims more entries than the bytes can be, or too many nodes."""
-    rows, columns, entries, layout, _, symmetry = claims
-    least = 2 if layout == "array" else 4  # bytes: a digit and a line end, or two and their spaces
-    if entries * least > size * (2 if symmetry != "general" else 1):
-        raise InputError(
-            f"{path}: its header claims {entries} entries, which is more than its {size} bytes can "
-            "hold. It is damaged, or cut short; write it again."
-        )
-    if layout != "array":
-        entries *= 2 if symmetry != "general" else 1
-        limits.check_nodes(str(path), max(rows, columns), entries, size)
-
-
-def _scipy(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
-    try:
-        matrix = read_matrix(path)
-    except InputError:
-        raise
-    except Exception as error:  # of numpy, zipfile or zlib
-        raise InputError(
-            f"{path} is no sparse matrix that scipy.sparse.save_npz wrote, or is cut short "
-            f"({short(error)}). Write it again; for points use --points."
-        ) from error
-    return objects.from_matrix(matrix, symmetrise=symmetrise, where=str(path))
+    return as_names(known)
 
 
 READERS: dict[str, Callable[[Path, str | None, str | None], NamedGraph]] = {
@@ -212,7 +170,83 @@ READERS: dict[str, Callable[[Path, str | None, str | None], NamedGraph]] = {
     ".edgelist": read_edge_list,
     ".ncol": read_edge_list,
     ".adjlist": read_adjacency_list,
-    ".mtx": _matrix_market,
-    ".npz": _scipy,
+    ".mtx": read_matrix_market,
+    ".npz": read_scipy,
     ".json": read_node_link,
 }
+
+
+def write_graph(graph: NamedGraph, path: Path, *, excel: bool = False) -> None:
+    """Write a graph by the ending of the path; without a known one, a folder."""
+    check_graph(path, excel=excel)
+    W = check_weights(graph.W)
+    ending = path.suffix.lower()
+    if ending in TABLES:
+        _write_edges(W, graph.names, path, excel)
+    elif ending:
+        _write_matrix(W, graph, path)
+    else:
+        _write_folder(W if isinstance(W, CSR) else CSR.from_scipy(sp.csr_array(W)), graph, path)
+
+
+def check_graph(path: Path, *, excel: bool = False) -> None:
+    """Refuse, before the work, a graph that could not be written."""
+    ending = path.suffix.lower()
+    if excel and ending not in (".csv", ".tsv", ".xlsx"):
+        raise InputError(f"{path}: graphs for spreadsheets are .csv, .tsv or .xlsx. Rename it.")
+    if ending not in (*TABLES, ".npz", ".mtx", ""):
+        raise InputError(
+            f"{path}: graphs are written as {', '.join(TABLES)}, .npz, .mtx, or as a folder (a "
+            "name without an ending). Rename it."
+        )
+    if ending in TABLES:
+        check_table(path, excel=excel)
+    elif ending:
+        check_target(path)
+    elif path.exists():
+        raise InputError(f"{path} exists already; remove it or choose another name.")
+
+
+def _write_edges(W: Any, names: Any, path: Path, excel: bool) -> None:
+    upper = sp.triu(_as_scipy(W), format="coo")  # every edge once
+    columns = {"source": names[upper.row], "target": names[upper.col]}
+    if not (upper.data == 1).all():
+        columns["weight"] = upper.data
+    write_table(path, columns, excel=excel)
+
+
+def _write_matrix(W: Any, graph: NamedGraph, path: Path) -> None:
+    import scipy.io  # slow to import
+
+    names = path.with_name(path.name + ".names.csv")
+    named = not _counted(graph.names)
+    with together([path, names] if named else [path]):  # both, or none
+        with replacing(path) as file:
+            if path.suffix.lower() == ".npz":
+                sp.save_npz(file, _as_scipy(W))
+            else:
+                scipy.io.mmwrite(file, _as_scipy(W), symmetry="symmetric")
+        if named:
+            write_table(names, {"row": np.arange(len(graph.names)), "node": graph.names})
+
+
+def _write_folder(W: CSR, graph: NamedGraph, path: Path) -> None:
+    try:
+        with new_folder(path) as partial:
+            if not _counted(graph.names):
+                text = json.dumps(graph.names.tolist(), ensure_ascii=False)
+                (partial / "names.json").write_text(text, encoding="utf-8")
+            W.fill(partial)
+    except FileExistsError as error:
+        raise InputError(str(error)) from error
+    except OSError as error:
+        unwritten(path, error)
+
+
+def _counted(names: Any) -> bool:
+    """Whether the names are the numbers that nodes have anyway."""
+    return names.dtype.kind in "iu" and bool((names == np.arange(len(names))).all())
+
+
+def _as_scipy(W: Any) -> Any:
+    return W.to_scipy() if isinstance(W, CSR) else sp.csr_array(W)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from robustgc.io.errors import InputError, TooLargeError
 RATIO = 100  # bytes out of a packed one; edge lists have 3 to 20, files of one letter 1000
 SMALL = 2**26  # bytes that are never too many
 READING = 3  # times what a graph needs, while it is read
-_UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?(?:e\d+)?)\s*([KMGT]?)(i?)B?\s*", re.I | re.A)
 _LIFT = "If it is meant so, allow it with --max-size, for instance {} (max_size= in Python)."
 
@@ -34,12 +35,12 @@ def as_bytes(size: str | float) -> float:
     InputError
         It is none, or not above 0.
     """
-    found = _SIZE.fullmatch(str(size))
+    match = _SIZE.fullmatch(str(size))
     value = 0.0
-    if found and not isinstance(size, bool):
-        unit = _UNITS[found[2].upper()]
-        binary = 1024 ** (len(str(int(unit))) // 3) if found[3] and found[2] else unit
-        value = float(found[1]) * binary
+    if match and not isinstance(size, bool):
+        number, letter, binary = match.groups()
+        power = " KMGT".index(letter.upper() or " ")
+        value = float(number) * (1024 if binary else 1000) ** power
     if not 0 < value < float("inf"):
         raise InputError(
             f"max_size (--max-size) is {quoted(size)}, which is no size; give bytes above 0, such "
@@ -63,45 +64,61 @@ def allowing(max_size: str | float | None) -> Iterator[None]:
 
 def text_of(size: float) -> str:
     """Return a number of bytes as people say it."""
-    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+    for unit, name in _UNITS:
         if size >= unit:
             return f"{size / unit:.3g} {name}"
     return f"{size:.0f} bytes"
 
 
+@dataclass(frozen=True)
+class _Room:
+    """How many bytes may be taken, and whether the user has said so."""
+
+    size: float
+    by_user: bool
+
+    def __str__(self) -> str:
+        have = "are allowed by --max-size" if self.by_user else "of memory are available"
+        return f"{text_of(self.size)} {have}"
+
+
+def _room(least: float = 0.0) -> _Room:
+    """Return the room that there is now."""
+    allowed = _allowed.get()
+    return _Room(max(available(), least) if allowed is None else allowed, allowed is not None)
+
+
+def _is_small(size: float) -> bool:
+    """Whether so many bytes are never too many, unless the user says so."""
+    return size <= SMALL and _allowed.get() is None
+
+
 def check_unpacked(path: Path, packed: float, unpacked: float, *, more: bool = False) -> None:
     """Refuse a packed file that has, or claims, too many bytes for its size or for the memory.
 
-    Parameters
-    ----------
-    path : Path
-    packed, unpacked : float
-        Bytes.
-    more : bool
-        Whether there may be more than `unpacked`, as not all was seen.
+    `more` says that there may be more than `unpacked`, as not all was seen.
     """
-    asked = _allowed.get()
-    if unpacked <= SMALL and asked is None:
-        return
-    _refuse_unpacked(path, packed, unpacked, available() if asked is None else asked, asked, more)
+    if not _is_small(unpacked):
+        _refuse_unpacked(path, packed, unpacked, _room(), more=more)
 
 
 def _refuse_unpacked(
-    path: Path, packed: float, unpacked: float, room: float, asked: float | None, more: bool
+    path: Path, packed: float, unpacked: float, room: _Room, *, more: bool
 ) -> None:
-    least = "more than " * more
-    sizes = f"{path}: its {text_of(packed)} unpack to {least}{text_of(unpacked)}"
-    wanted = room / 2 if more else 2 * unpacked  # how much there is in all is not known then
+    sizes = f"{path}: its {text_of(packed)} unpack to {'more than ' * more}{text_of(unpacked)}"
+    if room.by_user:
+        if unpacked > room.size:
+            raise TooLargeError(f"{sizes}, and --max-size allows {text_of(room.size)}. Raise it.")
+        return
+    wanted = room.size / 2 if more else 2 * unpacked  # how much there is in all is not known then
     lift = _LIFT.format(f"--max-size {_rounded(max(wanted, SMALL))}")
-    if asked is not None and unpacked > asked:
-        raise TooLargeError(f"{sizes}, and --max-size allows {text_of(asked)}. Raise it.")
-    if asked is None and unpacked > max(RATIO * packed, SMALL):
+    if unpacked > max(RATIO * packed, SMALL):
         raise TooLargeError(
             f"{sizes}, over {RATIO} times as much, as files do that are made to fill the memory "
             f"(tables have 3 to 20 times). {lift}"
         )
-    if asked is None and unpacked > room:
-        raise TooLargeError(f"{sizes}, and {text_of(room)} of memory are available. {lift}")
+    if unpacked > room.size:
+        raise TooLargeError(f"{sizes}, and {room}. {lift}")
 
 
 def check_nodes(where: str, nodes: int, entries: int, seen: float) -> None:
@@ -115,20 +132,20 @@ def check_nodes(where: str, nodes: int, entries: int, seen: float) -> None:
     seen : float
         Bytes of the input, without which nodes are only claimed.
     """
-    need, asked = 8.0 * nodes + 12.0 * entries, _allowed.get()
-    if READING * need <= SMALL and asked is None:
+    need = 8.0 * nodes + 12.0 * entries
+    if _is_small(READING * need):
         return
-    room = available() if asked is None else asked
+    room = _room()
     text = f"{where}: {nodes} nodes and {entries} entries need {text_of(need)}"
-    if READING * need > room:
-        cure = "Raise it" if asked is not None else "Use a machine with more, or allow it with " \
-            f"--max-size {_rounded(2 * READING * need)} (max_size= in Python)"  # fmt: skip
-        have = "of memory are available" if asked is None else "are allowed by --max-size"
+    flag = f"--max-size {_rounded(2 * READING * need)}"
+    if READING * need > room.size:
+        cure = f"Use a machine with more, or allow it with {flag} (max_size= in Python)"
         raise TooLargeError(
-            f"{text}, and reading them up to {READING} times that; {text_of(room)} {have}. {cure}."
+            f"{text}, and reading them up to {READING} times that; {room}. "
+            f"{'Raise it' if room.by_user else cure}."
         )
-    if asked is None and need > max(RATIO * seen, SMALL):
-        lift = _LIFT.format(f"--max-size {_rounded(2 * READING * need)}")
+    if not room.by_user and need > max(RATIO * seen, SMALL):
+        lift = _LIFT.format(flag)
         raise TooLargeError(
             f"{text}, over {RATIO} times the {text_of(seen)} that were given: most nodes have no "
             f"edge. Leave them out. {lift}"
@@ -137,23 +154,17 @@ def check_nodes(where: str, nodes: int, entries: int, seen: float) -> None:
 
 def check_text(path: Path, size: float, factor: float, what: str) -> None:
     """Refuse a file whose objects would not fit into memory: `factor` bytes for each of its own."""
-    asked = _allowed.get()
-    if size * factor <= SMALL and asked is None:
-        return
-    room = available() if asked is None else asked
-    if size * factor > room:
-        have = "of memory are available" if asked is None else "are allowed by --max-size"
+    if not _is_small(size * factor) and size * factor > (room := _room()).size:
         raise TooLargeError(
             f"{path}: reading its {text_of(size)} of {what} takes about {text_of(size * factor)}, "
-            f"and {text_of(room)} {have}. Convert it to a table (.csv or .parquet), which takes "
-            f"far less, or allow it with --max-size {_rounded(2 * size * factor)} (max_size= in "
-            "Python)."
+            f"and {room}. Convert it to a table (.csv or .parquet), which takes far less, or allow "
+            f"it with --max-size {_rounded(2 * size * factor)} (max_size= in Python)."
         )
 
 
 def _rounded(size: float) -> str:
-    """Return a size to ask for: one digit, as it is typed."""
-    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
+    """Return a size to ask for, rounded up, as it is typed."""
+    for unit, name in _UNITS[:-1]:
         if size >= unit:
             return f"{-(-size // unit):.0f}{name}"
     return "1MB"
@@ -166,9 +177,8 @@ class Metered(io.RawIOBase):
     """
 
     def __init__(self, stream: Any, path: Path, packed: int) -> None:
-        self._stream, self._path, self._packed, self._given = stream, path, packed, 0
-        self._asked = _allowed.get()
-        self._room = max(available(), SMALL) if self._asked is None else self._asked
+        self._stream, self._path, self._packed, self._count = stream, path, packed, 0
+        self._room = _room(least=SMALL)
 
     def readable(self) -> bool:
         """Whether it can be read."""
@@ -177,9 +187,7 @@ class Metered(io.RawIOBase):
     def readinto(self, room: Any) -> int:
         """Fill a buffer; refuse to go on where the limits are passed."""
         count = int(self._stream.readinto(room))
-        self._given += count
-        if self._given > SMALL or self._asked is not None:
-            _refuse_unpacked(
-                self._path, self._packed, self._given, self._room, self._asked, more=True
-            )
+        self._count += count
+        if self._count > SMALL or self._room.by_user:
+            _refuse_unpacked(self._path, self._packed, self._count, self._room, more=True)
         return count

@@ -2,23 +2,23 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import isnan
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from robustgc.graph.csr import CSR
-from robustgc.graph.quoting import quoted, short
+from robustgc.graph.quoting import listed, quoted, short
 from robustgc.graph.structure import check_sparse
 from robustgc.graph.weights import check_weights
 from robustgc.io import limits
 from robustgc.io.arrow_objects import arrow_table, is_table
-from robustgc.io.assembling import WAYS, DirectedError, assemble, directed
-from robustgc.io.edge_attributes import attribute_columns, edge_weights
+from robustgc.io.edge_columns import WEIGHT
 from robustgc.io.edge_tables import from_arrow
-from robustgc.io.named import NamedGraph
-from robustgc.io.opening import InputError
+from robustgc.io.errors import InputError
+from robustgc.io.named import NamedGraph, as_names
+from robustgc.io.rows import WAYS, assemble, check_edge_weights, edge_name
 
 KINDS = (
     "a NetworkX or igraph graph, a scipy matrix or numpy array of weights, a robustgc.CSR, a "
@@ -30,6 +30,8 @@ NO_ATTRIBUTES = (
     "a matrix has its weights and no edge attributes to choose from; leave out --weight (weight= "
     "in Python)."
 )
+USUAL = tuple(dict.fromkeys(("weight", *WEIGHT, "count")))  # in small letters, best first
+_NUMBERING = ("id", "key", "index")  # numbers that count edges rather than measure them
 
 
 def named_graph(
@@ -42,25 +44,31 @@ def named_graph(
     if home == "torch":
         graph = graph.detach().cpu().numpy()
     if isinstance(graph, CSR):
-        found = NamedGraph(graph, np.arange(graph.shape[0]))
-    elif home == "networkx" or (hasattr(graph, "adj") and hasattr(graph, "is_multigraph")):
-        found = from_networkx(graph, weight=weight, symmetrise=symmetrise)
-    elif home == "igraph":
-        found = _from_igraph(graph, weight, symmetrise)
-    elif is_table(graph):
+        return NamedGraph(graph, np.arange(graph.shape[0]))
+    if home == "networkx" or (hasattr(graph, "adj") and hasattr(graph, "is_multigraph")):
+        return from_networkx(graph, weight=weight, symmetrise=symmetrise)
+    if home == "igraph":
+        return _from_igraph(graph, weight, symmetrise)
+    if is_table(graph):
         table = arrow_table(graph, "The edges")
-        found = from_arrow(table, "The table", weight=weight, symmetrise=symmetrise)
-    elif weight is not None:
+        return from_arrow(table, "The table", weight=weight, symmetrise=symmetrise)
+    if weight is not None:
         raise InputError(f"The graph is of type {type(graph).__name__}: {NO_ATTRIBUTES}")
-    elif hasattr(graph, "edge_index"):
-        found = _from_torch(graph, symmetrise)
-    elif sp.issparse(graph):
-        found = from_matrix(graph, symmetrise=symmetrise)
-    elif isinstance(graph, tuple | list | np.ndarray):
-        found = _from_arrays(graph, symmetrise)
-    else:
+    return _from_arrays(graph, symmetrise)
+
+
+def _from_arrays(graph: Any, symmetrise: str | None) -> NamedGraph:
+    """Read what has neither names of nodes nor attributes of edges."""
+    if hasattr(graph, "edge_index"):
+        return _from_torch(graph, symmetrise)
+    if sp.issparse(graph):
+        return from_matrix(graph, symmetrise=symmetrise)
+    if not isinstance(graph, tuple | list | np.ndarray):
         raise InputError(f"A graph of type {type(graph).__name__} is unknown; pass {KINDS}.")
-    return found
+    array = np.asarray(graph)
+    if array.ndim == 2 and array.shape[0] == 2 != array.shape[1] and array.dtype.kind in "iu":
+        return _from_pairs(array, None, None, symmetrise)
+    return from_matrix(array, symmetrise=symmetrise)
 
 
 def from_networkx(
@@ -95,39 +103,10 @@ def from_columns(
     notes: tuple[str, ...] = (),
 ) -> NamedGraph:
     """Put pairs of nodes together, with the weights that one of their attributes has."""
-    values, choice = edge_weights(columns, weight if pairs else None, where)
-    weights = values if values is not None else [None] * len(pairs)
-    edges = ((u, v, w) for (u, v), w in zip(pairs, weights, strict=True))
-    graph = from_edges(names, edges, attributes, symmetrise=symmetrise, where=where)
-    return replace(graph, notes=(*notes, *graph.notes, *choice))
-
-
-def from_edges(
-    names: Sequence[Any],
-    edges: Iterable[tuple[Any, Any, Any]],
-    attributes: Mapping[str, Sequence[Any]],
-    *,
-    symmetrise: str | None,
-    where: str,
-) -> NamedGraph:
-    """Put triples (node, node, weight or None) together."""
-    if not names:
-        raise InputError(f"{where} has no nodes. A graph needs two or more.")
-    place = {name: k for k, name in enumerate(names)}
-    try:
-        same = len(names) - len({str(name).encode() for name in names})
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"{where}: the name {quoted(error.object)} is no text that can be written. Rename the "
-            "node."
-        ) from None
-    if same:
-        raise InputError(
-            f"{where}: {same} nodes have the name of another one (compared as text). Names must "
-            "differ; rename them."
-        )
+    weights, choice = edge_weights(columns, weight if pairs else None, where)
+    place = _places(names, where)
     sources, targets, values = [], [], []
-    for u, v, w in edges:
+    for (u, v), w in zip(pairs, [None] * len(pairs) if weights is None else weights, strict=True):
         if u not in place or v not in place:
             lost = u if u not in place else v
             raise InputError(
@@ -143,27 +122,38 @@ def from_edges(
             ) from None
         sources.append(place[u])
         targets.append(place[v])
-    pairs = np.array([sources, targets], dtype=np.int64)
-    return _assembled(pairs, np.array(values), as_names(names), attributes, symmetrise, where)
+    ends = np.array([sources, targets], dtype=np.int64)
+    graph = _assembled(ends, np.array(values), as_names(names), attributes, symmetrise, where)
+    return replace(graph, notes=(*notes, *graph.notes, *choice))
+
+
+def _places(names: Sequence[Any], where: str) -> dict[Any, int]:
+    """Return the number of every name; refuse names that could not be told apart as text."""
+    if not names:
+        raise InputError(f"{where} has no nodes. A graph needs two or more.")
+    try:
+        same = len(names) - len({str(name).encode() for name in names})
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{where}: the name {quoted(error.object)} is no text that can be written. Rename the "
+            "node."
+        ) from None
+    if same:
+        raise InputError(
+            f"{where}: {same} nodes have the name of another one (compared as text). Names must "
+            "differ; rename them."
+        )
+    return {name: k for k, name in enumerate(names)}
 
 
 def _assembled(
     pairs: Any, weights: Any, names: Any, attributes: Any, symmetrise: str | None, where: str
 ) -> NamedGraph:
     """Check weights, and put numbered edges together."""
-    wrong = weights is not None and ~((weights >= 0) & (weights < np.inf))
-    bad = np.flatnonzero(wrong)
-    if len(bad):
-        u, v = (names[pairs[side][bad[0]]] for side in (0, 1))
-        raise InputError(
-            f"{where}: the edge {short(u, 90)} - {short(v, 90)} has weight {weights[bad[0]]:g} "
-            f"({len(bad)} such in all). Give finite numbers of 0 or more."
-        )
-    try:
-        found = assemble(pairs[0], pairs[1], weights, len(names), symmetrise=symmetrise)
-    except DirectedError as error:
-        raise directed(error, names, where) from None
-    return NamedGraph(found.W, names, found.notes, attributes)
+    if weights is not None:
+        check_edge_weights(weights, lambda k: edge_name(where, names, pairs[0][k], pairs[1][k]))
+    W, notes = assemble(pairs[0], pairs[1], weights, names, symmetrise=symmetrise, where=where)
+    return NamedGraph(W, names, notes, attributes)
 
 
 def from_matrix(matrix: Any, *, symmetrise: str | None, where: str = "The matrix") -> NamedGraph:
@@ -208,13 +198,6 @@ def _from_torch(data: Any, symmetrise: str | None) -> NamedGraph:
     return _from_pairs(pairs, values, n_nodes, symmetrise)
 
 
-def _from_arrays(graph: Any, symmetrise: str | None) -> NamedGraph:
-    array = np.asarray(graph)
-    if array.ndim == 2 and array.shape[0] == 2 != array.shape[1] and array.dtype.kind in "iu":
-        return _from_pairs(array, None, None, symmetrise)
-    return from_matrix(array, symmetrise=symmetrise)
-
-
 def _from_pairs(
     pairs: Any, weights: Any, n_nodes: int | None, symmetrise: str | None
 ) -> NamedGraph:
@@ -240,12 +223,69 @@ def _from_pairs(
     return _assembled(pairs, weights, np.arange(count), {}, symmetrise, "The graph")
 
 
-def as_names(names: Sequence[Any]) -> NDArray[Any]:
-    """Return names as whole numbers if all are, else as they are."""
-    whole = all(isinstance(name, int) and not isinstance(name, bool) for name in names)
-    if whole and len(names) and max(map(abs, names)) < 2**63:
-        return np.array(names, dtype=np.int64)
-    out = np.empty(len(names), dtype=object)
-    for k, name in enumerate(names):  # in one go numpy would make a table of tuples
-        out[k] = name
-    return out
+def attribute_columns(records: Iterable[Mapping[Any, Any]]) -> dict[str, list[Any]]:
+    """Return the attributes of edges by name, an entry per edge, None where it has none."""
+    rows = list(records)
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    return {str(name): [row.get(name) for row in rows] for name in names}
+
+
+def edge_weights(
+    columns: Mapping[str, Sequence[Any]], weight: str | None, where: str
+) -> tuple[Sequence[Any] | None, tuple[str, ...]]:
+    """Return the weight of every edge, and what the user should know of the choice.
+
+    None: no attribute has weights. These are those of the attribute that the user has named, of
+    `weight`, or of the first of `USUAL` that is a number of 0 or more on every edge.
+    """
+    if weight is not None and weight not in columns:
+        known = f"edges have {listed(columns)}" if columns else "edges have no attributes at all"
+        raise InputError(
+            f"{where}: no edge has the attribute {quoted(weight, 90)}; {known}. Name one of these "
+            "with --weight (weight= in Python), or leave it out."
+        )
+    name = weight if weight is not None else _usual(columns)
+    notes = []
+    if name is not None:
+        if weight is None and name != "weight":
+            notes.append(f"weights are the edge attribute {quoted(name, 90)}")
+        if lost := sum(value is None for value in columns[name]):
+            notes.append(
+                f"{lost} of {len(columns[name])} edges have no attribute {quoted(name, 90)} and "
+                "count with weight 1"
+            )
+    others = [other for other in columns if other != name and _measures(other, columns[other])]
+    if weight is None and others:
+        notes.append(
+            f"edge attributes not used: {listed(others)}; --weight NAME uses one (weight= in "
+            "Python)"
+        )
+    return (None if name is None else columns[name]), tuple(notes)
+
+
+def _usual(columns: Mapping[str, Sequence[Any]]) -> str | None:
+    """Return the attribute that has the weights by its name; None if there is none."""
+    if "weight" in columns:
+        return "weight"
+    for word in USUAL:
+        for name, values in columns.items():
+            if name.lower() == word and all(_number(value) >= 0 for value in values):
+                return name
+    return None
+
+
+def _measures(name: str, values: Sequence[Any]) -> bool:
+    """Whether an attribute has numbers only, on the edges that have it."""
+    some = [value for value in values if value is not None]
+    return name.lower() not in _NUMBERING and not any(map(isnan, map(_number, some)))
+
+
+def _number(value: Any) -> float:
+    """Return a finite number, also one written as text; NaN for all else."""
+    if value is None or isinstance(value, bool):
+        return float("nan")
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return float("nan")
+    return number if abs(number) < float("inf") else float("nan")

@@ -13,11 +13,10 @@ from typing import NamedTuple
 from robustgc.graph.quoting import listed, quoted
 from robustgc.io import limits, objects
 from robustgc.io.named import NamedGraph
-from robustgc.io.network_files import OBJECTS, naming, not_utf8
-from robustgc.io.opening import InputError, whole
+from robustgc.io.network_files import lines_of, naming
+from robustgc.io.opening import InputError
 
 _WORD = re.compile(r'"([^"]*)"|(\S+)')
-_COMMENTS = ("%", "/*")
 
 
 class _Line(NamedTuple):
@@ -32,7 +31,7 @@ class _Network:
     """What a Pajek file has said so far; its vertices count from 1."""
 
     path: Path
-    size: int  # bytes of the file
+    size: int  # bytes of its lines
     networks: list[str] = field(default_factory=list)
     count: int | None = None
     labels: dict[int, str] = field(default_factory=dict)
@@ -73,11 +72,11 @@ def read_pajek(path: Path, weight: str | None, symmetrise: str | None) -> NamedG
     attributes = {"id": ids} if use else {"label": labels} if network.labels else {}
     if network.skipped:
         notes = (*notes, f"sections not read: {listed(dict.fromkeys(network.skipped))}")
-    given = any(value is not None for value in network.weights)
+    weighted = any(value is not None for value in network.weights)
     return objects.from_columns(
         names,
         [(names[u - 1], names[v - 1]) for u, v in network.pairs],
-        {"weight": network.weights} if given else {},
+        {"weight": network.weights} if weighted else {},
         {**attributes, **network.partitions},
         weight=None,
         symmetrise=symmetrise,
@@ -87,21 +86,16 @@ def read_pajek(path: Path, weight: str | None, symmetrise: str | None) -> NamedG
 
 
 def _parsed(path: Path) -> _Network:
-    content = whole(path, factor=OBJECTS, what="Pajek's text").getvalue()
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise not_utf8(path, content, error) from error
-    network, header, rows = _Network(path, len(content)), _Line("", []), list[_Line]()
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip() or line.lstrip().startswith(_COMMENTS):
-            continue
-        words = [quoted_word or word for quoted_word, word in _WORD.findall(line)]
-        if not line.lstrip().startswith("*"):
-            rows.append(_Line(f"{path}, line {number}", words))
+    lines = list(lines_of(path, "Pajek's text", ("%", "/*")))
+    size = sum(len(text.encode()) + 1 for _, text in lines)
+    network, header, rows = _Network(path, size), _Line("", []), list[_Line]()
+    for place, text in lines:
+        line = _Line(place, [in_quotes or word for in_quotes, word in _WORD.findall(text)])
+        if not text.startswith("*"):
+            rows.append(line)
             continue
         _section(network, header, rows)
-        header, rows = _Line(f"{path}, line {number}", words), []
+        header, rows = line, []
     _section(network, header, rows)
     if network.count is None:
         raise InputError(

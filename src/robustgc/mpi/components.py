@@ -10,9 +10,10 @@ from robustgc.graph import threads
 from robustgc.graph.csr import CSR
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import NEGLIGIBLE, Array
+from robustgc.mpi.exchange import fetch, owners, send
 from robustgc.mpi.halo import Halo
-from robustgc.mpi.routing import fetch, owners, send
-from robustgc.mpi.world import Share, library
+from robustgc.mpi.share import Share
+from robustgc.mpi.world import library
 from robustgc.transduction.answer import Partition
 
 

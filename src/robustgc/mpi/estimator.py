@@ -14,9 +14,9 @@ from robustgc.graph.resources import rank_by_mpiexec
 from robustgc.graph.weights import Array
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
-from robustgc.mpi.files import check_equal
+from robustgc.mpi.exchange import check_equal
 from robustgc.mpi.fit import Fitted, fit_problem
-from robustgc.mpi.given import from_petsc, from_weights
+from robustgc.mpi.share import from_petsc, from_weights
 from robustgc.mpi.world import collective_errors, world
 from robustgc.transduction.labels import encode, unlabelled
 from robustgc.transduction.priors import normalised_weights, with_shares

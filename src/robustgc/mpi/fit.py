@@ -26,9 +26,10 @@ from robustgc.mpi.components import (
     gather_components,
     without_faint_links,
 )
+from robustgc.mpi.exchange import owners, send
 from robustgc.mpi.graph import Arrays, CheckpointCall, DistributedGraph, no_checkpoint
-from robustgc.mpi.routing import owners, send
-from robustgc.mpi.world import Share, collective_errors, library, slepc, sum_over_ranks
+from robustgc.mpi.share import Share
+from robustgc.mpi.world import collective_errors, library, slepc, sum_over_ranks
 from robustgc.transduction.answer import (
     Answers,
     Certificate,

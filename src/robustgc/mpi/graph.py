@@ -19,7 +19,8 @@ from robustgc.linalg.solution import NotConvergedError, Solution, Watch, ignore_
 from robustgc.mpi import slepc
 from robustgc.mpi.halo import Halo
 from robustgc.mpi.petsc import solve_by_petsc
-from robustgc.mpi.world import Share, available, library, sum_over_ranks
+from robustgc.mpi.share import Share
+from robustgc.mpi.world import available, library, sum_over_ranks
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 CheckpointCall: TypeAlias = Callable[[str, Callable[[], Arrays]], Arrays]

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from robustgc.graph import threads
 from robustgc.graph.csr import CSR
-from robustgc.mpi.routing import exchange
-from robustgc.mpi.world import Share
+from robustgc.mpi.exchange import exchange
+from robustgc.mpi.share import Share
 
 
 class Halo:

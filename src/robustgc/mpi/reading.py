@@ -1,40 +1,38 @@
 """Graphs and labels from files, of which every rank reads its share."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from robustgc.io import tables
-from robustgc.io.arrow_tables import PARQUET
-from robustgc.io.assembling import noticed, way_of
+from robustgc.io import arrow_tables, edge_tables, tables
 from robustgc.io.dialect import Dialect
+from robustgc.io.edge_tables import Edges
+from robustgc.io.heads import SAMPLE
 from robustgc.io.label_files import LabelTable
 from robustgc.io.label_nodes import check_header, labelled_rows
 from robustgc.io.named import positions
-from robustgc.io.opening import InputError, check_file, kind
-from robustgc.mpi import edge_parts, files, world
-from robustgc.mpi.checking import check_share, without_ones
-from robustgc.mpi.folders import read_folder
-from robustgc.mpi.naming import number_names
-from robustgc.mpi.spreading import share_of
-from robustgc.mpi.world import Share, collective_errors
+from robustgc.io.opening import SQUEEZED, InputError, NoRowsError, check_file, kind, opened
+from robustgc.io.rows import index_type, way_number
+from robustgc.mpi import files, world
+from robustgc.mpi.exchange import check_equal
+from robustgc.mpi.files import read_folder
+from robustgc.mpi.rows import EdgeEnds, number_names, share_of
+from robustgc.mpi.share import Share, check_share, without_ones
+from robustgc.mpi.world import collective_errors
+
+SQUEEZING = 4  # bytes of text that are one byte of a packed file, about
 
 
 @dataclass(frozen=True, eq=False)
 class DistributedInput:
-    """A rank's share of a graph, and what its nodes are called.
+    """A rank's checked share of a graph, and the names of its own nodes (None: their numbers).
 
-    Attributes
-    ----------
-    share : Share
-        Checked.
-    names : ndarray or None
-        Of the own rows; None: they are called by their numbers.
-    notes : tuple of str
-        What the user should know of how the graph was read; the same on every rank.
+    The notes are what the user should know of how the graph was read, the same on every rank.
     """
 
     share: Share
@@ -67,7 +65,7 @@ def read_share(
     dialect : Dialect or None
         How text files are written, as far as the user says it.
     """
-    way = way_of(symmetrise)
+    way = way_number(symmetrise)
     seen = files.listing(path)
     files.check_same(comm, path, seen)
     if seen.graph:
@@ -87,34 +85,32 @@ def _edges(
     way: int,
 ) -> DistributedInput:
     with collective_errors(comm):
-        found, notes = _edge_files(path, seen)
-    pieces, few = edge_parts.own_file_parts(comm, found)
+        paths, notes = _edge_files(path, seen)
+    parts, few = own_file_parts(comm, paths)
     with collective_errors(comm), files.unchanged(path, seen):
-        rows = sum(piece.rows() for piece in pieces)
+        rows = sum(part.rows() for part in parts)
     entries = 2 * int(comm.allreduce(rows))
-    holding = rows * world.PER_EDGE
-    need = world.need_per_rank(0, entries, False, comm.size) + holding
+    need = world.need_per_rank(0, entries, False, comm.size) + rows * world.PER_EDGE
     world.check_memory(comm, f"{path} (about {entries // 2} edges)", need)
     with collective_errors(comm), files.unchanged(path, seen):
-        read = [piece.read(columns, dialect) for piece in pieces]
-    part = edge_parts.joined(comm, read, str(path))
-    del read  # memory: it is all in `part`
+        read = [part.read(columns, dialect) for part in parts]
+    edges, names, of_tables = _joined(comm, read, str(path))
+    del read  # memory: it is all in `edges`
     with collective_errors(comm):
-        counts = part.edges.counts(len(part.names))
-    nodes = number_names(comm, part.names, counts)
-    del counts
+        counts = edges.counts(len(names))
+    nodes = number_names(comm, names, counts)
+    del counts, names
     n, entries = int(nodes.first[-1]), int(comm.allreduce(int(nodes.counts.sum())))
-    weighted = part.edges.weights is not None
-    need = world.need_per_rank(n, entries, weighted, comm.size)
+    need = world.need_per_rank(n, entries, edges.weights is not None, comm.size)
     world.check_memory(comm, f"{path} ({n} nodes, {entries} entries)", need)
-    share, counted = share_of(comm, part.edges, nodes, way, str(path))
+    share, edge_counts = share_of(comm, edges, nodes, way, str(path))
     check_share(share)
-    return DistributedInput(share, nodes.names, (*noticed(counted), *part.notes, *notes, *few))
+    return DistributedInput(share, nodes.names, (*edge_counts.notes(), *of_tables, *notes, *few))
 
 
 def _edge_files(path: Path, seen: files.Listing) -> tuple[list[Path], tuple[str, ...]]:
     """Return the files of edges at a path, and what was left out; an error if there are none."""
-    known = (*PARQUET, *tables.TEXT)
+    known = (*arrow_tables.PARQUET, *tables.TEXT)
     if not seen.folder:
         check_file(path)
         if kind(path) not in known:
@@ -141,39 +137,26 @@ def _edge_files(path: Path, seen: files.Listing) -> tuple[list[Path], tuple[str,
 
 def route_labels(
     table: LabelTable,
-    found: DistributedInput,
+    graph: DistributedInput,
     *,
     ignore_unknown: bool = False,
     unlabelled: Any = None,
 ) -> tuple[NDArray[np.int64], list[Any], tuple[str, ...]]:
-    """Find the labelled nodes, whichever ranks have them.
+    """Find the labelled nodes, whichever ranks have them: their numbers, classes, and notes.
 
-    Parameters
-    ----------
-    table : LabelTable
-        The same on every rank.
-    found : DistributedInput
-    ignore_unknown : bool
-        Leave labels out whose node is not in the graph.
-    unlabelled : iterable of str, str or None
-        What means "no label", as in `robustgc.transduction.missing.find_missing`.
-
-    Returns
-    -------
-    numbers : ndarray of int64
-        Of the labelled nodes, over all ranks.
-    classes : list
-    notes : tuple of str
-        All three are the same on every rank.
+    The table must be the same on every rank, and so is what is returned. `ignore_unknown` leaves
+    labels out whose node is not in the graph; `unlabelled` is what means "no label", as in
+    `robustgc.transduction.missing.find_missing`.
     """
-    comm, first = found.share.comm, found.share.first
+    comm, first = graph.share.comm, graph.share.first
     short = f"{len(table.labels)} rows"
     nodes = table.nodes.to_pylist() if hasattr(table.nodes, "to_pylist") else list(table.nodes)
     text = repr((nodes, list(table.labels)))
-    files.check_equal(comm, text, short, f"{table.where}: the labels are", files.SHARED)
-    names = found.names
+    check_equal(comm, text, short, f"{table.where}: the labels are", files.SHARED)
     with collective_errors(comm):
-        own = np.arange(first, first + found.share.rows) if names is None else names
+        own = graph.names
+        if own is None:
+            own = np.arange(first, first + graph.share.rows)
         place = positions(table.nodes, own)
     check_header(table, lambda name: comm.allreduce(int(positions([name], own)[0] >= 0)) > 0)
     # One rank at most has a node: numbers from 1 and zeros, added up.
@@ -182,3 +165,158 @@ def route_labels(
         table, numbers, ignore_unknown=ignore_unknown, unlabelled=unlabelled
     )
     return np.array(list(rows), dtype=np.int64), [table.labels[k] for k in rows.values()], notes
+
+
+class FilePart(NamedTuple):
+    """What one rank reads: a file, or some row groups of a Parquet file.
+
+    `alone` says that no other file has edges of the graph.
+    """
+
+    path: Path
+    groups: tuple[int, ...] | None = None
+    alone: bool = False
+
+    @property
+    def parquet(self) -> bool:
+        """Whether it is a Parquet file."""
+        return kind(self.path) in arrow_tables.PARQUET
+
+    @property
+    def empty(self) -> bool:
+        """Whether it is text without a byte, as Spark writes a part without rows."""
+        return not self.parquet and self.path.stat().st_size == 0
+
+    def rows(self) -> float:
+        """Return how many edges it has; of text about, by the length of the first lines."""
+        if self.parquet:
+            counts = arrow_tables.row_groups(self.path)
+            return sum(counts if self.groups is None else (counts[k] for k in self.groups))
+        if self.empty:
+            return 0.0
+        with opened(self.path) as stream:
+            head = stream.read(SAMPLE)
+        squeezed = SQUEEZING if self.path.suffix.lower() in SQUEEZED else 1
+        return self.path.stat().st_size * squeezed * (head.count(b"\n") or 1) / max(len(head), 1)
+
+    def read(self, columns: dict[str, str | None], dialect: Dialect | None = None) -> Edges | None:
+        """Read the edges; None if there are none."""
+        if self.empty:
+            return None
+        try:
+            if self.parquet:
+                table = arrow_tables.parquet(self.path, groups=self.groups)
+                self._refuse_matrix(table, columns)
+                return edge_tables.arrow_edges(table, str(self.path), **columns)
+            return edge_tables.text_edges(self.path, dialect=dialect, alone=self.alone, **columns)
+        except NoRowsError:
+            return None
+
+    def _refuse_matrix(self, table: Any, columns: dict[str, str | None]) -> None:
+        """Refuse an adjacency matrix, of which this may be some of the rows."""
+        if self.groups is not None:
+            rows = sum(arrow_tables.row_groups(self.path))
+            if table.num_columns not in (rows, rows + 1):
+                return
+            table = arrow_tables.parquet(self.path)
+        edge_tables.refuse_matrix(table, str(self.path), **columns)
+
+
+def own_file_parts(comm: Any, paths: Sequence[Path]) -> tuple[list[FilePart], tuple[str, ...]]:
+    """Return what this rank reads, and what the user should know of it.
+
+    Every rank gets as many files; where there are fewer than ranks, Parquet files are shared by
+    their row groups.
+    """
+    parts = [FilePart(path, alone=len(paths) == 1) for path in paths]
+    if len(parts) < comm.size:
+        with collective_errors(comm):
+            parts = list(_split(parts) if comm.rank == 0 else ())
+        parts = comm.bcast(parts)
+    notes: tuple[str, ...] = ()
+    if (count := len(parts)) < comm.size:
+        note = "the edges are in one part, and rank 0 read it for all"
+        if count > 1:
+            note = f"the edges are in {count} parts, and {count} of the ranks read them for all"
+        notes = (f"{note} {comm.size}; write more part files",)
+    return parts[comm.rank :: comm.size], notes
+
+
+def _split(parts: Iterable[FilePart]) -> Iterable[FilePart]:
+    """Split Parquet files into their row groups."""
+    for part in parts:
+        if part.path.suffix.lower() not in arrow_tables.PARQUET:  # text, or packed once more
+            yield part
+            continue
+        count = len(arrow_tables.row_groups(part.path))
+        yield from (part._replace(groups=(k,)) for k in range(count)) if count > 1 else (part,)
+
+
+def _joined(
+    comm: Any, parts: list[Edges | None], where: str
+) -> tuple[EdgeEnds, Any, tuple[str, ...]]:
+    """Put the edges of a rank's parts together: edges, names of one kind on all ranks, notes."""
+    read = [edges for edges in parts if edges is not None]
+    with_weights = next((str(edges.where) for edges in read if edges.weights is not None), "")
+    without = next((str(edges.where) for edges in read if edges.weights is None), "")
+    names = [_numbers(edges.names) for edges in read]
+    text = any(not isinstance(some, np.ndarray) for some in names)
+    notes = {note for edges in read for note in edges.notes}
+    every = comm.allgather((with_weights, without, text, notes, len(parts) - len(read)))
+    weighted, plain = (next((rank[k] for rank in every if rank[k]), "") for k in (0, 1))
+    if not (weighted or plain):
+        raise InputError(f"{where} has no edges: all files are without rows. Write it again.")
+    if weighted and plain:
+        raise InputError(
+            f"{plain} has no weights, but {weighted} has them. Give all files a column of weights, "
+            "or none of them."
+        )
+    all_notes = sorted(set().union(*(rank[3] for rank in every)))
+    if empty := sum(rank[4] for rank in every):
+        all_notes.append(f"{empty} file{'s' * (empty > 1)} without rows")
+    as_text = any(rank[2] for rank in every)
+    with collective_errors(comm):
+        known, places = _names(names, as_text)
+        kind = index_type(len(known))
+        edges = _ends(read, [place.astype(kind) for place in places], bool(weighted))
+        return edges, known, tuple(all_notes)
+
+
+def _numbers(names: Any) -> Any:
+    """Return whole numbers in 64 bits; text where they do not fit, and of other names."""
+    if not isinstance(names, np.ndarray):
+        return names.cast(pa.large_string())
+    if names.dtype == np.uint64 and names.size and int(names.max()) >= 2**63:
+        return pa.array(names).cast(pa.large_string())
+    return names.astype(np.int64, copy=False)
+
+
+def _names(names: list[Any], as_text: bool) -> tuple[Any, list[NDArray[Any]]]:
+    """Return the names of several tables, every one once, and the places of each table's names."""
+    if not as_text:
+        known = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *names]))
+        return known, [np.searchsorted(known, some) for some in names]
+    texts = [
+        pa.array(some).cast(pa.large_string()) if isinstance(some, np.ndarray) else some
+        for some in names
+    ]
+    coded = pa.chunked_array(texts, type=pa.large_string()).dictionary_encode()
+    if not coded.num_chunks:
+        return pa.array([], type=pa.large_string()), []
+    coded = coded.unify_dictionaries()
+    return coded.chunk(0).dictionary, [np.asarray(chunk.indices) for chunk in coded.chunks]
+
+
+def _ends(read: list[Edges], places: list[NDArray[Any]], weighted: bool) -> EdgeEnds:
+    """Return the edges of several tables together, by the places of their nodes."""
+    sources, targets = (
+        [place[edges.ends[side]] for edges, place in zip(read, places, strict=True)]
+        for side in (0, 1)
+    )
+    weights = [edges.weights for edges in read if edges.weights is not None]
+    none = np.empty(0, dtype=np.int32)
+    return EdgeEnds(
+        np.concatenate([none, *sources]),
+        np.concatenate([none, *targets]),
+        np.concatenate([np.empty(0), *weights]) if weighted else None,
+    )

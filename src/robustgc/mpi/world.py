@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -158,30 +157,3 @@ def sum_over_ranks(comm: Any, values: Any) -> NDArray[Any]:
     total = np.empty_like(mine)
     comm.Allreduce(mine, total)
     return total
-
-
-@dataclass(frozen=True, eq=False)
-class Share:
-    """The rows ``first`` to ``first + rows - 1`` of a symmetric matrix of weights.
-
-    Ranks hold the rows in order: those of rank 0 come first. A rank may have none. What is fitted
-    takes the arrays over: it numbers the columns anew, in place.
-    """
-
-    comm: Any
-    first: int
-    n: int  # rows over all ranks
-    indptr: NDArray[Any]  # as in `CSR`
-    indices: NDArray[Any]  # ascending in every row, numbered from 0 to n - 1
-    data: NDArray[np.float64] | None = None  # None on every rank: all weights are 1
-
-    @property
-    def rows(self) -> int:
-        """How many rows are here."""
-        return len(self.indptr) - 1
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the arrays here."""
-        weights = 0 if self.data is None else self.data.nbytes
-        return int(self.indptr.nbytes + self.indices.nbytes + weights)

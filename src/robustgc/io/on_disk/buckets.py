@@ -61,7 +61,7 @@ class Sorter:
         # Sorting needs a second copy, and as many buckets wait as there are threads.
         self.limit = max(64, buffer // (24 * words * (threads.n_threads() + 1)))
         self.add = add
-        self.loops = threads.loops("io._sorting")
+        self.loops = threads.loops("io.on_disk._loops")
 
     def leaves(self, bucket: Bucket) -> Iterator[Bucket]:
         """Yield buckets that fit in memory, or have a single key, in the order of the keys."""
@@ -104,7 +104,7 @@ class Sorter:
         def grouped(block: Words) -> tuple[Words, NDArray[np.int64]]:
             records = _both_ways(block) if bucket.mirrored else block
             out, ends = np.empty_like(records), np.empty(len(padded) + 1, dtype=np.int64)
-            self.loops.spread(records, padded, out, ends)
+            self.loops.distribute(records, padded, out, ends)
             return out, ends
 
         paths = [
@@ -126,17 +126,18 @@ class Sorter:
         ]
 
     def merged(self, bucket: Bucket) -> tuple[Words, Words]:
-        """Return the records of a bucket, sorted, one per key, and what `merge` found."""
-        found = np.zeros(4, dtype=np.uint64)
+        """Return the records of a bucket, sorted, one per key, and what `merge` counted."""
+        counts = np.zeros(4, dtype=np.uint64)
         records = np.empty((0, bucket.words), dtype=np.uint64)
         for block in self.blocks(bucket, self.limit):
             # Only a bucket with a single key has several blocks; its sum goes in front.
             new = _both_ways(block) if bucket.mirrored else block
             records = self.sorted(np.concatenate([records, new]) if len(records) else new)
-            kept = self.loops.merge(records, records.view(np.float64), self.add, found)
+            kept = self.loops.merge(records, records.view(np.float64), self.add, counts)
             records = records[:kept]
-        found[0] = min(int(found[0]), 1) if bucket.first == bucket.last else found[0]
-        return records, found
+        if bucket.first == bucket.last:  # every block has counted the same pair
+            counts[0] = min(int(counts[0]), 1)
+        return records, counts
 
     def sorted(self, records: Words) -> Words:
         """Sort by the key, the lowest digits first, over the bits that differ."""

@@ -7,9 +7,10 @@ WEIGHTS = """
 import numpy as np
 import scipy.sparse as sp
 from robustgc.graph.csr import CSR
-from robustgc.mpi.checking import check_share
-from robustgc.mpi.given import from_petsc, from_weights
-from robustgc.mpi.world import Share, petsc, world
+from robustgc.mpi.share import check_share
+from robustgc.mpi.share import from_petsc, from_weights
+from robustgc.mpi.share import Share
+from robustgc.mpi.world import petsc, world
 from robustgc.graph.weights import check_weights
 
 comm = world()
@@ -125,7 +126,7 @@ from robustgc.io.label_files import LabelTable, read_labels
 from robustgc.io.label_nodes import node_labels
 from robustgc.io.named import NamedGraph
 from robustgc.mpi.reading import DistributedInput, read_share, route_labels
-from robustgc.mpi.given import from_weights
+from robustgc.mpi.share import from_weights
 from robustgc.mpi.world import world
 
 comm, folder = world(), Path(sys.argv[1])

@@ -1,4 +1,4 @@
-"""Compiled loops that sort edges and read them from text, for `robustgc.io.build` and `edges`.
+"""Compiled loops that sort edges, and read them from text, for `buckets` and `chunks`.
 
 An edge is a record of one or two 64-bit words: ``row * 2^32 + column`` and the bits of the weight.
 The loops release the interpreter lock and keep equal keys in the order of the input.
@@ -6,39 +6,47 @@ The loops release the interpreter lock and keep equal keys in the order of the i
 
 from typing import Any
 
-import numba
 import numpy as np
 
-_compiled = numba.njit(nogil=True, error_model="numpy", cache=True)
+from robustgc.graph.loops import compiled
 
 
-@_compiled
-def radix_pass(records: Any, out: Any, shift: int, counts: Any) -> None:
-    """Order the records by ``len(counts)`` values of the key, from the bit `shift` on."""
-    s, mask = np.uint64(shift), np.uint64(len(counts) - 1)
-    two = records.shape[1] == 2
-    counts[:] = 0
-    for p in range(len(records)):
-        counts[(records[p, 0] >> s) & mask] += 1
+@compiled
+def _starts(counts: Any) -> None:
+    """Replace how many there are in every group by where the group starts."""
     start = 0
     for d in range(len(counts)):
         start, counts[d] = start + counts[d], start
+
+
+@compiled
+def _put(records: Any, p: int, place: Any, group: int, out: Any) -> None:
+    """Copy a record to the next free place of its group."""
+    q = place[group]
+    place[group] = q + 1
+    out[q, 0] = records[p, 0]
+    if records.shape[1] == 2:
+        out[q, 1] = records[p, 1]
+
+
+@compiled
+def radix_pass(records: Any, out: Any, shift: int, counts: Any) -> None:
+    """Order the records by ``len(counts)`` values of the key, from the bit `shift` on."""
+    s, mask = np.uint64(shift), np.uint64(len(counts) - 1)
+    counts[:] = 0
     for p in range(len(records)):
-        digit = (records[p, 0] >> s) & mask
-        q = counts[digit]
-        counts[digit] = q + 1
-        out[q, 0] = records[p, 0]
-        if two:
-            out[q, 1] = records[p, 1]
+        counts[(records[p, 0] >> s) & mask] += 1
+    _starts(counts)
+    for p in range(len(records)):
+        _put(records, p, counts, (records[p, 0] >> s) & mask, out)
 
 
-@_compiled
-def spread(records: Any, cuts: Any, out: Any, ends: Any) -> None:
+@compiled
+def distribute(records: Any, cuts: Any, out: Any, ends: Any) -> None:
     """Group the records by ``cuts[d - 1] <= key < cuts[d]``; group d ends at ``ends[d]``.
 
     `cuts` has a power of two minus one values, so that the search has no branches.
     """
-    two = records.shape[1] == 2
     half = (len(cuts) + 1) // 2
     groups = np.empty(len(records), dtype=np.uint16)
     ends[:] = 0
@@ -49,22 +57,16 @@ def spread(records: Any, cuts: Any, out: Any, ends: Any) -> None:
             step //= 2
         groups[p] = group
         ends[group] += 1
-    start = 0
-    for d in range(len(ends)):
-        start, ends[d] = start + ends[d], start
+    _starts(ends)
     for p in range(len(records)):
-        q = ends[groups[p]]
-        ends[groups[p]] = q + 1
-        out[q, 0] = records[p, 0]
-        if two:
-            out[q, 1] = records[p, 1]
+        _put(records, p, ends, groups[p], out)
 
 
-@_compiled
-def merge(records: Any, floats: Any, add: bool, found: Any) -> int:
+@compiled
+def merge(records: Any, floats: Any, add: bool, counts: Any) -> int:
     """Keep one record per key of sorted records, at the front; return how many are kept.
 
-    `floats` are the same records as numbers, for the weights. found[0]: pairs with copies, [1]:
+    `floats` are the same records as numbers, for the weights. counts[0]: pairs with copies, [1]:
     key of the first; [2]: pairs whose weights differ or, if added, overflow, [3]: the first key.
     """
     two, kept, alone = records.shape[1] == 2, 0, True
@@ -77,14 +79,14 @@ def merge(records: Any, floats: Any, add: bool, found: Any) -> int:
                 records[kept, 1] = records[p, 1]
             continue
         if alone and (key >> np.uint64(32)) <= (key & np.uint64(0xFFFFFFFF)):
-            found[1] = key if found[0] == 0 else found[1]
-            found[0] += np.uint64(1)
+            counts[1] = key if counts[0] == 0 else counts[1]
+            counts[0] += np.uint64(1)
         alone = False
         if two and add:
             floats[kept, 1] += floats[p, 1]
         if two and (floats[kept, 1] == np.inf if add else floats[kept, 1] != floats[p, 1]):
-            found[3] = key if found[2] == 0 else found[3]
-            found[2] += np.uint64(1)
+            counts[3] = key if counts[2] == 0 else counts[3]
+            counts[2] += np.uint64(1)
     return kept + 1
 
 
@@ -93,7 +95,7 @@ _POWERS = np.array([float(f"1e{k}") for k in range(16)])
 _SPACE, _TAB, _RETURN, _LINE, _COMMA, _DOT = 32, 9, 13, 10, 44, 46
 
 
-@_compiled
+@compiled
 def _digits(text: Any, p: int) -> Any:
     """Read digits from p on: the number, where it ends."""
     number = np.int64(0)
@@ -103,28 +105,28 @@ def _digits(text: Any, p: int) -> Any:
     return number, p
 
 
-@_compiled
+@compiled
 def _blanks(text: Any, p: int) -> int:
     while text[p] == _SPACE or text[p] == _TAB:
         p += 1
     return p
 
 
-@_compiled
+@compiled
 def _gap(text: Any, p: int) -> int:
     """Step over one separator: spaces, tabs, at most one comma."""
     p = _blanks(text, p)
     return _blanks(text, p + 1) if text[p] == _COMMA else p
 
 
-@_compiled
+@compiled
 def _word_end(text: Any, p: int) -> int:
     while text[p] > _SPACE and text[p] != _COMMA:
         p += 1
     return p
 
 
-@_compiled
+@compiled
 def _weight(text: Any, p: int) -> Any:
     """Read a plain decimal of at most 15 digits; 0: it is not so plain."""
     whole, dot = _digits(text, p)
@@ -136,7 +138,7 @@ def _weight(text: Any, p: int) -> Any:
     return (whole * power + part) / power
 
 
-@_compiled
+@compiled
 def parse(
     text: Any, rest: bool, limit: int, sources: Any, targets: Any, weights: Any, hard: Any
 ) -> Any:

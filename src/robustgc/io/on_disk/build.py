@@ -1,12 +1,11 @@
 """Build a graph folder from edges that do not fit in memory.
 
-The edges go to one file, which `robustgc.io.buckets` sorts by row and column piece by piece; the
-pieces are appended to the result.
+The edges go to one file, which `buckets` sorts by row and column piece by piece; the pieces are
+appended to the result.
 """
 
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,9 @@ from robustgc.graph.atomic import new_folder
 from robustgc.graph.csr import CSR
 from robustgc.graph.folder import write_manifest
 from robustgc.graph.quoting import quoted
-from robustgc.io.buckets import HALF, LOW, Bucket, Sorter, Words
-from robustgc.io.edges import LIMIT, Chunk, read
+from robustgc.io.on_disk.buckets import HALF, LOW, Bucket, Sorter, Words
+from robustgc.io.on_disk.chunks import LIMIT, Chunk, read
+from robustgc.io.rows import index_type
 
 SMALLEST = 4096  # bytes of buffer
 
@@ -94,12 +94,13 @@ def build_csr(
         nodes = top + 1 if n_nodes is None else n_nodes
         sorter = Sorter(buffer, whole.words, duplicates == "sum")
         with closing(_Result(partial, nodes, whole.words == 2)) as result:
-            for records, found in threads.in_order(sorter.merged, sorter.leaves(whole)):
+            counts = []
+            for records, of_bucket in threads.in_order(sorter.merged, sorter.leaves(whole)):
                 result.append(records)
-                result.found.add(found)
+                counts.append(of_bucket)
             result.finish()
-        result.found.check(duplicates)
-        keep = has_weights or result.found.copies > 0
+        _check_copies(np.array(counts), duplicates)
+        keep = has_weights or bool(np.any(counts, axis=0)[0])
         if whole.words == 2 and not keep:  # nothing was added: all weights are 1
             (partial / "data.npy").unlink()
         weights = np.float64 if whole.words == 2 and keep else None
@@ -128,43 +129,31 @@ def _spill(chunks: Iterable[Chunk], path: Path, ones: bool) -> tuple[Bucket, int
     return Bucket(path, words, 2 * count, 0, (top + 1) << 32, mirrored=True), top, has_weights
 
 
-@dataclass
-class _Found:
-    """Pairs that came more than once, and those whose copies cannot be merged."""
+def _check_copies(counts: Words, duplicates: str) -> None:
+    """Refuse pairs that came more than once unless their copies could be merged as asked.
 
-    copies: int = 0
-    copied: int = 0  # key of the first
-    bad: int = 0
-    worst: int = 0
-
-    def add(self, found: Words) -> None:
-        copies, copied, bad, worst = found.tolist()
-        if copies and not self.copies:
-            self.copied = copied
-        if bad and not self.bad:
-            self.worst = worst
-        self.copies, self.bad = self.copies + copies, self.bad + bad
-
-    def check(self, duplicates: str) -> None:
-        """Raise an error unless the copies could be merged as asked."""
-        if duplicates == "refuse" and self.copies:
-            raise ValueError(
-                f"{self.copies} pairs of nodes come more than once, the first is "
-                f"{_pair(self.copied)}. Every undirected edge is given once; pass "
-                "duplicates='drop' to keep one of them or duplicates='sum' to add them."
-            )
-        if self.bad:
-            reason, cure = (
-                ("have different weights", "pass duplicates='sum' to add them")
-                if duplicates == "drop"
-                else ("have an infinite sum", "scale the weights down")
-            )
-            raise ValueError(
-                f"Copies of the pair {_pair(self.worst)} {reason}; correct them or {cure}."
-            )
+    `counts` has four numbers of every bucket, as `_loops.merge` counts them.
+    """
+    copies, _, unlike, _ = counts.sum(axis=0).tolist()
+    if duplicates == "refuse" and copies:
+        raise ValueError(
+            f"{copies} pair{'s' * (copies > 1)} of nodes came more than once, the first is "
+            f"{_first_pair(counts[:, :2])}. Every undirected edge is given once; pass "
+            "duplicates='drop' to keep one of them or duplicates='sum' to add them."
+        )
+    if unlike:
+        reason, cure = (
+            ("have different weights", "pass duplicates='sum' to add them")
+            if duplicates == "drop"
+            else ("have an infinite sum", "scale the weights down")
+        )
+        pair = _first_pair(counts[:, 2:])
+        raise ValueError(f"Copies of the pair {pair} {reason}; correct them or {cure}.")
 
 
-def _pair(key: int) -> str:
+def _first_pair(counts: Words) -> str:
+    """Name the first pair of the first bucket that counted any."""
+    key = int(counts[np.flatnonzero(counts[:, 0])[0], 1])
     i, j = sorted((key >> 32, key & (2**32 - 1)))
     return f"({i}, {j})"
 
@@ -174,7 +163,6 @@ class _Result:
 
     def __init__(self, folder: Path, nodes: int, weights: bool) -> None:
         self.nodes, self.entries, self.rows = nodes, 0, 0  # rows: pointers written
-        self.found = _Found()
         self.indptr = _Stream(folder / "indptr.npy", np.int64)
         self.indices = _Stream(folder / "indices.npy", index_type(nodes))
         self.data = _Stream(folder / "data.npy", np.float64) if weights else None
@@ -227,8 +215,3 @@ class _Stream:
     def finish(self) -> None:
         self.file.seek(0)
         self._header()
-
-
-def index_type(nodes: int) -> Any:
-    """Return the smallest type for column numbers."""
-    return np.int32 if nodes <= 2**31 - 1 else np.int64

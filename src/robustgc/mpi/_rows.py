@@ -1,4 +1,4 @@
-"""Compiled loops over edges and rows that are spread over ranks, for `robustgc.mpi`.
+"""Compiled loops over edges and rows that are distributed over ranks.
 
 A rank's rows are counted from its first one, and in `post` and `put` the columns are so too: the
 entry of a neighbour is twice that number, which may be negative, plus 1 where the edge was given
@@ -31,16 +31,6 @@ def owners_of_text(offsets: Any, letters: Any, size: int, out: Any) -> None:
 
 
 @compiled
-def tally(sources: Any, targets: Any, owner: Any, counts: Any, a: int, b: int) -> None:
-    """Count the entries that the edges a to b - 1 have on every rank."""
-    for e in range(a, b):
-        i, j = sources[e], targets[e]
-        counts[owner[i]] += 1
-        if i != j:
-            counts[owner[j]] += 1
-
-
-@compiled
 def post(
     sources: Any,
     targets: Any,
@@ -52,11 +42,9 @@ def post(
     rows: Any,
     entries: Any,
     values: Any,
-    a: int,
-    b: int,
 ) -> None:
     """Write the entries of edges by rank; `place` has the next free one of every rank."""
-    for e in range(a, b):
+    for e in range(len(sources)):
         for back in range(2):
             i, j = (targets[e], sources[e]) if back else (sources[e], targets[e])
             if back and i == j:
@@ -82,10 +70,10 @@ def put(rows: Any, entries: Any, values: Any, place: Any, out: Any, out_values: 
 
 
 @compiled
-def inspect(indptr: Any, indices: Any, data: Any, n: int, found: Any, a: int, b: int) -> None:
+def inspect(indptr: Any, indices: Any, data: Any, n: int, faults: Any, a: int, b: int) -> None:
     """Read every entry once, as `graph.loops.inspect` does where all rows are there.
 
-    found[0]: entries out of order, repeated or out of range; [1]: not finite or negative; [2]:
+    faults[0]: entries out of order, repeated or out of range; [1]: not finite or negative; [2]:
     zero; [3]: other than 1; [4]: rows whose sum overflows.
     """
     for i in range(a, b):
@@ -93,10 +81,10 @@ def inspect(indptr: Any, indices: Any, data: Any, n: int, found: Any, a: int, b:
         for p in range(indptr[i], indptr[i + 1]):
             j = indices[p]
             w = 1.0 if data is None else data[p]
-            found[0] += j <= before or j >= n
-            found[1] += not (0.0 <= w < np.inf)
-            found[2] += w == 0.0
-            found[3] += w != 1.0
+            faults[0] += j <= before or j >= n
+            faults[1] += not (0.0 <= w < np.inf)
+            faults[2] += w == 0.0
+            faults[3] += w != 1.0
             total += w
             before = j
-        found[4] += not total < np.inf
+        faults[4] += not total < np.inf

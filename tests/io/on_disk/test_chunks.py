@@ -46,7 +46,7 @@ def test_text_files(tmp_path, gap, weighted, name):
 
 def test_text_in_many_blocks(tmp_path, monkeypatch):
     pairs, weights = sample(15)
-    monkeypatch.setattr("robustgc.io.edges.BLOCK", 100)
+    monkeypatch.setattr("robustgc.io.on_disk.chunks.BLOCK", 100)
     (tmp_path / "a.tsv").write_text(lines(pairs, weights.tolist()))
     check(build_csr(tmp_path / "a.tsv", tmp_path / "graph"), expected(pairs, weights))
 
@@ -79,7 +79,7 @@ BAD_TEXT = [
     ("# c\na b\n0 1\n0 -1\n", r"line 4: node -1 is negative; number the nodes from 0"),
     ("-1 2\n", "line 1: node -1 is negative"),
     ("0 1\r1 2\r", "line 1: 3 columns where 2"),
-    ("0 1\n5\n", "line 2: 1 columns where 2 are expected"),
+    ("0 1\n5\n", "line 2: 1 column where 2 are expected"),
     ("0 1 2.0\n5 6\n", "line 2: 2 columns where 3 are expected"),
     ("0,1\n1,,2\n", "line 2: 3 columns where 2 are expected"),
     ("0,1,1\n1,,2\n", "line 2: node '' is not"),
@@ -90,7 +90,7 @@ BAD_TEXT = [
     ("0 1 1\n1 2 0.0\n", "line 2: weight 0; leave out"),
     ("0 1 1\n1 2 heavy\n", "line 2: weight 'heavy' is not a number"),
     ("0 1 2 3\n", "line 1: 4 columns; give source, target and perhaps a weight"),
-    ("0\n", "line 1: 1 columns; give source"),
+    ("0\n", "line 1: 1 column; give source"),
     ("0 1\n0 99999999999\n", "node 99999999999 is not below 4294967295; number the nodes without"),
     ("# nothing\n", "no edges"),
     ("0" * 300_000 + "0" * 300_000, "a line of .* bytes; is it a text file"),
@@ -113,9 +113,9 @@ def test_old_line_ends_are_refused_without_weights_too(tmp_path):
 
 
 def test_bad_line_far_down(tmp_path, monkeypatch):
-    monkeypatch.setattr("robustgc.io.edges.BLOCK", 64)
+    monkeypatch.setattr("robustgc.io.on_disk.chunks.BLOCK", 64)
     (tmp_path / "bad.txt").write_text("a b\n" + "".join(f"{i} {i + 1}\n" for i in range(99)) + "?")
-    with pytest.raises(ValueError, match=r"bad.txt, line 101: 1 columns"):
+    with pytest.raises(ValueError, match=r"bad.txt, line 101: 1 column "):
         build_csr(tmp_path / "bad.txt", tmp_path / "graph")
 
 

@@ -1,0 +1,1 @@
+"""Graph folders built from edges that do not fit in memory."""
