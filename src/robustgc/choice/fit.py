@@ -75,31 +75,41 @@ class ComponentFit:
 
     def with_labels(self, problem: Problem) -> "ComponentFit":
         """Answer other labels with the same candidates: only the difference is solved for."""
-        fit = replace(self, problem=problem, label_weights=self._kept_label_weights(problem))
+        ridges = self.ridges
+        if ridges is not None:
+            ridges = Ridges(problem, self.label_filters.at_nodes(problem.nodes))
+        weights = self._kept_label_weights(problem)
+        fit = replace(self, problem=problem, label_weights=weights, ridges=ridges)
         before, now = self.column_weights, fit.column_weights
         difference = problem.columns(now) - self.problem.columns(before)
         size = float(np.linalg.norm(problem.graph.norms(difference)))
         if size == 0.0:
             return replace(fit, n_iter=0)
         norm = float(np.linalg.norm(now))
-        start, carried = self.filter_sum, self.residual * float(np.linalg.norm(before)) / norm
+        carried = self.residual * float(np.linalg.norm(before)) / norm
         if carried > (CHANGES_ADD - 1) * self.tol:
-            difference, size = problem.columns(now), norm
-            start, carried = np.zeros_like(start), 0.0
-        relative = size / norm
-        tol = min(_CHANGE_TOL, self.tol / relative)
+            return fit.answered()
+        tol = min(_CHANGE_TOL, self.tol * norm / size)
         filters, shares = self.label_filters.filters, self.ensemble.combination.filters
         sums, residual, steps = filters.answer(difference, shares[None], tol)
-        ridges = self.ridges
-        if ridges is not None:
-            ridges = Ridges(problem, self.label_filters.at_nodes(problem.nodes))
         return replace(
             fit,
-            filter_sum=start + sums[0],
-            ridges=ridges,
-            residual=carried + residual * relative,
+            filter_sum=self.filter_sum + sums[0],
+            residual=carried + residual * size / norm,
             n_iter=steps,
         )._with_regressions()
+
+    def answered(self) -> "ComponentFit":
+        """Answer for all nodes."""
+        problem, how, filters = self.problem, self.ensemble.combination, self.label_filters.filters
+        Y = problem.columns(self.column_weights)
+        alone = np.zeros(len(filters.gammas))  # the heaviest filter: its residual is measured
+        alone[how.heaviest] = self.label_filters.scales[how.heaviest] if problem.has_choice else 1.0
+        sums, residual, steps = filters.answer(Y, np.vstack([how.filters, alone]), self.tol)
+        check_residual(residual, self.tol, self.modes)
+        residual = max(residual, filters.rounding(Y, alone[None], sums[1:]))
+        fit = replace(self, filter_sum=sums[0], residual=residual, n_iter=steps)
+        return fit._with_regressions()
 
     def _with_regressions(self) -> "ComponentFit":
         """Return the fit with the sum of the regressions at all nodes."""
@@ -122,16 +132,7 @@ def fit_component(
     problem: Problem, options: SolverOptions, without_modes: DiffusionFilters | None = None
 ) -> ComponentFit:
     """Weigh the candidates, then answer for all nodes."""
-    fit = weigh(problem, options, without_modes=without_modes)
-    how, filters = fit.ensemble.combination, fit.label_filters.filters
-    Y = problem.columns(fit.column_weights)
-    alone = np.zeros(len(filters.gammas))  # the heaviest filter, of which a residual is measured
-    alone[how.heaviest] = fit.label_filters.scales[how.heaviest] if problem.has_choice else 1.0
-    mix = np.vstack([how.filters, alone])
-    sums, residual, steps = filters.answer(Y, mix, fit.tol)
-    check_residual(residual, fit.tol, fit.modes)
-    residual = max(residual, filters.rounding(Y, alone[None], sums[1:]))
-    return replace(fit, filter_sum=sums[0], residual=residual, n_iter=steps)._with_regressions()
+    return weigh(problem, options, without_modes=without_modes).answered()
 
 
 def weigh(
