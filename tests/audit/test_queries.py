@@ -113,7 +113,7 @@ def test_what_a_label_explains_is_the_fall_of_variance(blocks):
     """Against the variances with and without it, from their definition."""
     W, _, y = blocks
     answered = next(iter(RobustGC(affinity="precomputed").fit(W, y)._fit.components.values()))
-    K, modes = answered.problem.n_classes, answered.fit.modes
+    K, modes = answered.problem.n_classes, answered.fit.heaviest.view.modes
     part = QueriedComponent(answered.graph, answered.nodes, K, modes)
     labelled = y[part.nodes] >= 0
     places = _Variance(part, labelled)

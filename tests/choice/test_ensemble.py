@@ -17,6 +17,7 @@ from robustgc.choice.candidates import (
     heaviest_lifted,
 )
 from robustgc.choice.ensemble import weigh_candidates
+from robustgc.choice.view import View
 from robustgc.graph.graph import Graph
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.modes import find_modes
@@ -207,15 +208,17 @@ def test_weights_from_made_up_answers():
 
     problem = lifting.problem(Graph(graphs.cycle(30)), codes)
     prior = [Candidate(q, 0.9, 0.0, False, np.nan, 0.0, p) for q, p in ((1, 0.25), (2, 0.75))]
-    found = weigh_candidates(problem, prior, Filters(), None)
+    view = View(problem, None, None, Filters(), None, tuple(prior), 1e-8)
+    found = weigh_candidates([view])
     good, bad = found.candidates
     assert (good.accuracy, bad.accuracy) == (1.0, 0.0)
     assert good.weight > 0.9 > bad.weight
     assert good.evidence > 0 == bad.evidence
     assert (found.label_posterior > 0.9).all()
     np.testing.assert_allclose(found.label_weights.mean(), 1.0)
-    assert found.combination.heaviest == 0
-    np.testing.assert_array_equal(found.combination.filters > 0, [True, False])
+    (how,) = found.combinations
+    assert how.heaviest == 0
+    np.testing.assert_array_equal(how.filters > 0, [True, False])
 
 
 def test_of_equally_heavy_candidates_the_first_that_is_lifted_counts():

@@ -13,6 +13,7 @@ from robustgc.choice.candidates import Candidate
 from robustgc.choice.ensemble import weigh_candidates
 from robustgc.choice.likelihood import ATYPICAL
 from robustgc.choice.values import LabelValues
+from robustgc.choice.view import View
 from robustgc.linalg.filters import LiftedFilters
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.modes import find_modes
@@ -200,7 +201,7 @@ def test_a_label_alone_in_its_class_is_not_judged():
     ways = [(0.0, False), (0.0, True)]
     prior = [Candidate(*model, *way, np.nan, 0.0, 0.25) for way in ways for model in models]
     problem, filters = lifting.problem(Graph(W), y), label_filters(W, y, models)
-    found = weigh_candidates(problem, prior, filters, None)
+    found = weigh_candidates([View(problem, None, None, filters, None, tuple(prior), 1e-8)])
     np.testing.assert_array_equal(found.judged, y[nodes] != 2)
     np.testing.assert_allclose(found.class_probabilities.sum(axis=1), 1.0)
     unseen = found.class_probabilities[y[nodes] == 2, 2]

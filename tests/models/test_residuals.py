@@ -115,7 +115,7 @@ def test_a_mode_that_no_label_sees_but_by_rounding_is_told(call, form):
 
 
 def test_only_a_choice_of_modes_may_have_fewer_digits_unsaid(monkeypatch):
-    monkeypatch.setattr("robustgc.choice.fit.LiftedFilters.rounding", lambda *_: 1e-5)
+    monkeypatch.setattr("robustgc.choice.view.LiftedFilters.rounding", lambda *_: 1e-5)
     y = np.full(1600, -1)
     y[[3, 700, 900, 1590, 40, 1300]] = [0, 1, 0, 1, 2, 2]
     for given in ({"eta": 0.9, "n_modes": 2}, {"eta": 0.9, "n_modes": 2, "tol": 1e-7}):

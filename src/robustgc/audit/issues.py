@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.choice.fit import ComponentFit
+from robustgc.choice.fit import ComponentFit, ViewAnswer
 from robustgc.graph import threads
 from robustgc.graph.weights import Array
 
@@ -221,27 +221,38 @@ def label_issues(
 
 def _evidence(fit: ComponentFit) -> dict[int, NDArray[Any]]:
     """Return, for suspicious labels, the labels of other classes with the most weight there."""
-    ensemble, problem, filters = fit.ensemble, fit.problem, fit.label_filters
-    posterior, weights = ensemble.label_posterior, fit.column_weights
+    ensemble, problem = fit.ensemble, fit.problem
+    posterior = ensemble.label_posterior
     suspects = np.argsort(posterior, kind="stable")
     limit = len(suspects)
-    if filters.kernel is None:
+    if any(answer.view.label_filters.kernel is None for answer in fit.answers):
         limit = max(10, min(_EXPLAINED // problem.graph.n, _KEPT // limit))
     suspects = suspects[ensemble.judged[suspects] & (posterior[suspects] < 0.9)][:limit]
     if suspects.size == 0:
         return {}
-    mass = problem.class_mass(weights) if problem.balanced else np.ones(problem.n_classes)
-    present = mass > 0  # as in ComponentFit.f: labels of a class may all have lost their weight
-    per_mass = weights / np.where(present, mass, 1.0)[problem.codes] * mass[present].mean()
-    shares = ensemble.combination.filters / filters.scales
-    with threads.single_blas:
-        influence = filters.influence(shares, suspects)
-    if problem.balanced:  # what all labels say alike speaks for no class
-        influence -= influence.sum(axis=1, keepdims=True) / max(1, len(weights) - 1)
-    influence *= per_mass
+    influence = _influence(fit.answers[0], suspects)
+    for answer in fit.answers[1:]:
+        influence += _influence(answer, suspects)
     evidence = {}
     for k, row in zip(suspects.tolist(), influence, strict=True):
         against = np.where(problem.codes == problem.codes[k], -np.inf, row)
         order = np.argsort(-against, kind="stable")[:_EVIDENCE]
         evidence[k] = order[against[order] > 0]
     return evidence
+
+
+def _influence(answer: ViewAnswer, rows: NDArray[Any]) -> Array:
+    """Return what every label says at the nodes of some labels in one view, (rows, labels)."""
+    problem, filters = answer.view.problem, answer.view.label_filters
+    weights, shares = answer.column_weights, answer.combination.filters
+    if not shares.any():
+        return np.zeros((len(rows), len(weights)))
+    mass = problem.class_mass(weights) if problem.balanced else np.ones(problem.n_classes)
+    present = mass > 0  # as in ViewAnswer.f: labels of a class may all have lost their weight
+    per_mass = weights / np.where(present, mass, 1.0)[problem.codes] * mass[present].mean()
+    with threads.single_blas:
+        influence = filters.influence(shares / filters.scales, rows)
+    if problem.balanced:  # what all labels say alike speaks for no class
+        influence -= influence.sum(axis=1, keepdims=True) / max(1, len(weights) - 1)
+    influence *= per_mass
+    return influence

@@ -48,6 +48,8 @@ class Candidate:
     ridge : float or None
         None: it is read by class means. Else by ridge regression, with this variance of a label's
         noise relative to the mean of the kernel's diagonal.
+    features : float
+        Share of the features in the weights: 0 for the graph, 1 for the features alone.
     """
 
     n_modes: int
@@ -58,6 +60,7 @@ class Candidate:
     evidence: float
     weight: float
     ridge: float | None = None
+    features: float = 0.0
 
     @property
     def lifted(self) -> bool:

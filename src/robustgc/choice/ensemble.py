@@ -15,9 +15,9 @@ from scipy.special import softmax
 
 from robustgc.choice import likelihood
 from robustgc.choice.candidates import Candidate, heaviest_lifted
-from robustgc.choice.values import LabelValues, Ridges
+from robustgc.choice.values import LabelValues
+from robustgc.choice.view import View
 from robustgc.graph.weights import Array
-from robustgc.models.label_filters import LabelFilters
 from robustgc.transduction.problem import Problem
 
 ROUNDS = 3  # in which candidates are weighed; between two of them labels are
@@ -51,11 +51,10 @@ class Ensemble:
     """The weights of all candidates, and the posterior of every label by the others."""
 
     problem: Problem  # with the labels by which the candidates were weighed
-    candidates: tuple[Candidate, ...]
-    combination: Combination
-    label_weights: (
-        Array  # posteriors over their mean, by which the answer weights labels, (labels,)
-    )
+    candidates: tuple[Candidate, ...]  # of all views, one view after the other
+    combinations: tuple[Combination, ...]  # one for every view
+    view_weights: Array  # sums of the weights of their candidates, (views,)
+    label_weights: Array  # posteriors over their mean: what the answer weights labels by, (labels,)
     judged: NDArray[np.bool_]  # not the only label of its class: without it the class is not there
     label_posterior: Array  # probability that each is right; 1 - eps where not judged, (labels,)
     class_probabilities: Array  # of the classes at every label when it is left out, (labels, K)
@@ -69,21 +68,27 @@ class _Scores:
         self,
         problem: Problem,
         candidates: Sequence[Candidate],
-        label_values: LabelValues,
+        by_view: Sequence[LabelValues],
         judged: NDArray[np.bool_],
     ) -> None:
-        n, m, mass = len(candidates), len(problem.nodes), label_values.mass_without_i
+        n, m, first = len(candidates), len(problem.nodes), 0
         self.values = np.empty((n, m, problem.n_classes))
         self.log_likelihood = np.empty((n, int(judged.sum())))
         self.size, self.tau, self.noise = np.empty((3, n))
-        step = max(1, int(_CHUNK // max(mass.size, 1)))
-        for part in (slice(k, k + step) for k in range(0, n, step)):
-            S, self.size[part] = likelihood.standardise(
-                label_values.values[part], mass, label_values.floor[part], balanced=problem.balanced
-            )
-            self.values[part] = S
-            fitted = likelihood.fit_noise_model(S[:, judged], problem.codes[judged])
-            self.log_likelihood[part], self.tau[part], self.noise[part] = fitted
+        for label_values in by_view:
+            mass, count = label_values.mass_without_i, len(label_values.values)
+            step = max(1, int(_CHUNK // max(mass.size, 1)))
+            for k in range(0, count, step):
+                here = slice(k, min(k + step, count))
+                part = slice(first + here.start, first + here.stop)
+                S, self.size[part] = likelihood.standardise(
+                    label_values.values[here], mass, label_values.floor[here],
+                    balanced=problem.balanced,
+                )  # fmt: skip
+                self.values[part] = S
+                fitted = likelihood.fit_noise_model(S[:, judged], problem.codes[judged])
+                self.log_likelihood[part], self.tau[part], self.noise[part] = fitted
+            first += count
         # prior * exp(POWER * total log-likelihood), summing to 1
         prior, total = np.array([c.weight for c in candidates]), self.log_likelihood.sum(axis=1)
         total = likelihood.POWER * (total - total[prior > 0].max())
@@ -104,18 +109,14 @@ class _Scores:
         return np.average(parts, axis=0, weights=self.weights[heavy])
 
 
-def weigh_candidates(
-    problem: Problem,
-    candidates: Sequence[Candidate],
-    filters: LabelFilters,
-    ridges: Ridges | None,
-    earlier: Sequence[Candidate] | None = None,
-) -> Ensemble:
-    """Weigh the candidates and the labels, these by their posterior, in turn.
+def weigh_candidates(views: Sequence[View], earlier: Sequence[Candidate] | None = None) -> Ensemble:
+    """Weigh the candidates of all views and the labels, these by their posterior, in turn.
 
-    `candidates` have their prior as weight; those that are read by class means stand first. Those
-    that were negligible `earlier`, weighed by nearly the same labels, are not scored.
+    The candidates have their prior as weight. Those that were negligible `earlier`, weighed by
+    nearly the same labels, are not scored.
     """
+    problem, candidates = views[0].problem, [c for view in views for c in view.candidates]
+    ends = np.cumsum([len(view.candidates) for view in views])
     codes, label_weights = problem.codes, np.ones(len(problem.codes))
     judged = np.bincount(codes, minlength=problem.n_classes)[codes] > 1
     active, default = np.arange(len(candidates)), int(np.argmax([c.weight for c in candidates]))
@@ -124,9 +125,11 @@ def weigh_candidates(
     least = _NEGLIGIBLE * min(numbers[2].max(), numbers[2, default])
     scored = active = np.flatnonzero(numbers[2] >= least)
     for turns in range(ROUNDS if problem.has_choice else 1, 0, -1):
-        some, w = [candidates[k] for k in active.tolist()], label_weights * problem.sample_weight
-        values = LabelValues(problem, some, filters, ridges, w)
-        scores = _Scores(problem, some, values, judged)
+        of_view = np.searchsorted(ends, active, side="right")
+        some = [[candidates[k] for k in active[of_view == v].tolist()] for v in range(len(views))]
+        w = label_weights * problem.sample_weight
+        values = [view.values(part, w) for view, part in zip(views, some, strict=True) if part]
+        scores = _Scores(problem, [c for part in some for c in part], values, judged)
         share = 1.0 - np.delete(numbers[2], active).sum()  # the rest: those that were negligible
         numbers[:, active] = *scores.means(codes, judged), share * scores.weights
         if turns > 1:
@@ -145,11 +148,19 @@ def weigh_candidates(
         replace(c, accuracy=accuracy, evidence=evidence, weight=weight)
         for c, (accuracy, evidence, weight) in zip(candidates, numbers.T.tolist(), strict=True)
     )
-    some = [weighed[k] for k in active.tolist()]
-    means = values.squared_class_means
-    combination = _combined(problem, some, coefficients, means, filters, ridges)
+    scored_values = iter(values)
+    combinations = tuple(
+        _combined(
+            view,
+            [weighed[k] for k in active[of_view == v].tolist()],
+            coefficients[of_view == v],
+            next(scored_values).squared_class_means if v in of_view else None,
+        )
+        for v, view in enumerate(views)
+    )
+    view_weights = np.add.reduceat(numbers[2], np.append(0, ends[:-1]))
     judgement = _judged_labels(scores, coefficients, codes, judged)
-    return Ensemble(problem, weighed, combination, label_weights, judged, *judgement)
+    return Ensemble(problem, weighed, combinations, view_weights, label_weights, judged, *judgement)
 
 
 def _judged_labels(
@@ -177,26 +188,28 @@ def _judged_labels(
 
 
 def _combined(
-    problem: Problem,
+    view: View,
     candidates: Sequence[Candidate],
     coefficients: Array,
-    squared_class_means: Array,
-    filters: LabelFilters,
-    ridges: Ridges | None,
+    squared_class_means: Array | None,
 ) -> Combination:
-    """Return the sum of some candidates with their coefficients."""
-    read, n = [c for c in candidates if c.is_filter], len(filters.scales)
+    """Return the sum of some candidates of a view with their coefficients."""
+    problem, filters, ridges = view.problem, view.label_filters, view.ridges
+    nothing, n = np.zeros(problem.n_classes), len(filters.scales)
+    regressions = np.zeros(0 if ridges is None else ridges.count)
+    read = [c for c in candidates if c.is_filter]
+    rest = candidates[len(read) :]
+    if ridges is not None:
+        regressions[ridges.places(rest)] = coefficients[len(read) :]
+    if not read or squared_class_means is None:  # all of them negligible
+        return Combination(np.zeros(n), 0.0, nothing, regressions, 0)
     place = [filters.pairs.index((c.n_modes, c.eta)) for c in read]
     first = heaviest_lifted(read) or max(read, key=lambda c: c.weight)
     heaviest = place[read.index(first)]
     if not problem.has_choice:  # one model, as it stands
-        nothing = np.zeros(problem.n_classes)
         return Combination(np.ones(1), 0.0, nothing, np.empty(0), heaviest)
-    shares, rest = coefficients[: len(read)], candidates[len(read) :]
+    shares = coefficients[: len(read)]
     half = 0.5 * (shares * [c.centred for c in read]) @ squared_class_means
-    regressions = np.zeros(0 if ridges is None else ridges.count)
-    if ridges is not None:
-        regressions[ridges.places(rest)] = coefficients[len(read) :]
     constant = float(shares @ [c.constant for c in read])
     by_filter = np.bincount(place, shares, n) * filters.scales
     return Combination(by_filter, constant, half, regressions, heaviest)

@@ -1,65 +1,44 @@
-"""RobustGC on one connected graph with nothing to tune: modes, candidates, ensemble, answer."""
+"""RobustGC on one connected graph with nothing to tune: views, candidates, ensemble, answer."""
 
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
-from robustgc.choice import candidates
-from robustgc.choice.ensemble import Ensemble, weigh_candidates
-from robustgc.choice.values import Ridges
+from robustgc.choice.ensemble import Combination, Ensemble, weigh_candidates
+from robustgc.choice.view import View
 from robustgc.graph import threads
-from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array
-from robustgc.linalg.eigenpairs import Eigenpairs
-from robustgc.linalg.filters import DIFFUSION_TOL, DiffusionFilters, LiftedFilters, check_residual
-from robustgc.linalg.ladder import SolverOptions, dtype_and_tolerance
-from robustgc.linalg.modes import find_modes
-from robustgc.models.label_filters import LabelFilters
+from robustgc.linalg.filters import DiffusionFilters, check_residual
+from robustgc.linalg.ladder import SolverOptions
 from robustgc.transduction.problem import Problem, sqrt_degree
 
-# By the digits that modes have on graphs of this size, and by time.
-_SINGLE = 10_000  # nodes from which candidates are weighed in single precision throughout
-_TOL = (1e-6, 1e-4)  # of an answer whose modes are chosen: up to so many nodes, and above
-_COARSE_TOL = (1e-3, 1e-6)  # of leave-one-out answers: where there is a choice, and where not
 _CHANGE_TOL = 1e-2  # of the difference that changed labels make, at most
 # Residuals of changes add up; where they reach so many times the tolerance all is solved anew.
 CHANGES_ADD = 4.0
 
 
 @dataclass(frozen=True)
-class ComponentFit:
-    """The answer on one graph, with everything that an audit or a change of labels starts from."""
+class ViewAnswer:
+    """What the candidates of one view say, with their coefficients in the ensemble."""
 
-    problem: Problem  # with the labels that are answered
-    modes: Eigenpairs
-    spectrum: candidates.SpectralClarity
-    label_filters: LabelFilters  # at the labels by which the candidates were weighed
-    ensemble: Ensemble
+    view: View  # with the labels that are answered
+    combination: Combination
     label_weights: Array  # sample weights times those by the posterior of the label, (labels,)
     filter_sum: Array  # sum_k a_k K_k Y, (N, K)
-    ridges: Ridges | None  # of the labels that are answered
     regression_sum: Array  # the regressions with their coefficients, (N, K)
-    residual: float
-    n_iter: int
-    tol: float  # relative residual that the answer was to reach
+    residual: float = np.nan
+    n_iter: int = 0
 
     @property
     def column_weights(self) -> Array:
         """Label weights times degree weights: the entries of Y, shape (labels,)."""
-        return self.label_weights * self.problem.degree_weights()
-
-    @property
-    def is_weighed(self) -> bool:
-        """Whether the candidates were weighed by the labels that are answered."""
-        return self.problem.has_labels_of(self.ensemble.problem)
+        return self.label_weights * self.view.problem.degree_weights()
 
     @property
     def f(self) -> Array:
-        """Decision values of `Combination`, shape (N, K).
-
-        Where there is a choice their unit is such that softmax makes them probabilities.
-        """
-        problem, graph, how = self.problem, self.problem.graph, self.ensemble.combination
+        """Decision values of `Combination`, shape (N, K)."""
+        problem, graph, how = self.view.problem, self.view.problem.graph, self.combination
         weights, sums = self.column_weights, self.filter_sum
         if not problem.balanced:
             return sums
@@ -70,69 +49,119 @@ class ComponentFit:
         present = mass > 0
         means = sums / np.where(present, mass, 1.0)
         means -= np.outer(sqrt_degree(graph), how.half_squared_means)
-        f = np.where(present, means * mass[present].mean(), 0.0) + self.regression_sum
-        return np.asarray(f * self.ensemble.sharpness if problem.has_choice else f)
+        means = np.where(present, means * mass[present].mean(), 0.0)
+        return np.asarray(means + self.regression_sum)
 
-    def with_labels(self, problem: Problem) -> "ComponentFit":
+    def with_labels(self, problem: Problem, label_weights: Array) -> "ViewAnswer":
         """Answer other labels with the same candidates: only the difference is solved for."""
-        ridges = self.ridges
-        if ridges is not None:
-            ridges = Ridges(problem, self.label_filters.at_nodes(problem.nodes))
-        weights = self._kept_label_weights(problem)
-        fit = replace(self, problem=problem, label_weights=weights, ridges=ridges)
-        before, now = self.column_weights, fit.column_weights
-        difference = problem.columns(now) - self.problem.columns(before)
-        size = float(np.linalg.norm(problem.graph.norms(difference)))
+        old, tol = self.view.problem, self.view.tol
+        view = self.view.with_labels(problem.on(old.graph))
+        answer = replace(self, view=view, label_weights=label_weights)
+        before, now = self.column_weights, answer.column_weights
+        difference = view.problem.columns(now) - old.columns(before)
+        size = float(np.linalg.norm(old.graph.norms(difference)))
         if size == 0.0:
-            return replace(fit, n_iter=0)
+            return replace(answer, n_iter=0)
         norm = float(np.linalg.norm(now))
         carried = self.residual * float(np.linalg.norm(before)) / norm
-        if carried > (CHANGES_ADD - 1) * self.tol:
-            return fit.answered()
-        tol = min(_CHANGE_TOL, self.tol * norm / size)
-        filters, shares = self.label_filters.filters, self.ensemble.combination.filters
-        sums, residual, steps = filters.answer(difference, shares[None], tol)
+        if carried > (CHANGES_ADD - 1) * tol:
+            return answer.answered()
+        filters, shares = view.label_filters.filters, self.combination.filters
+        sums, residual, steps = filters.answer(
+            difference, shares[None], min(_CHANGE_TOL, tol * norm / size)
+        )
         return replace(
-            fit,
+            answer,
             filter_sum=self.filter_sum + sums[0],
             residual=carried + residual * size / norm,
             n_iter=steps,
         )._with_regressions()
 
-    def answered(self) -> "ComponentFit":
+    def answered(self) -> "ViewAnswer":
         """Answer for all nodes."""
-        problem, how, filters = self.problem, self.ensemble.combination, self.label_filters.filters
-        Y = problem.columns(self.column_weights)
+        view, how, filters = self.view, self.combination, self.view.label_filters.filters
+        Y = view.problem.columns(self.column_weights)
         alone = np.zeros(len(filters.gammas))  # the heaviest filter: its residual is measured
-        alone[how.heaviest] = self.label_filters.scales[how.heaviest] if problem.has_choice else 1.0
-        sums, residual, steps = filters.answer(Y, np.vstack([how.filters, alone]), self.tol)
-        check_residual(residual, self.tol, self.modes)
+        scale = view.label_filters.scales[how.heaviest] if view.problem.has_choice else 1.0
+        alone[how.heaviest] = scale
+        sums, residual, steps = filters.answer(Y, np.vstack([how.filters, alone]), view.tol)
+        check_residual(residual, view.tol, view.modes)
         residual = max(residual, filters.rounding(Y, alone[None], sums[1:]))
-        fit = replace(self, filter_sum=sums[0], residual=residual, n_iter=steps)
-        return fit._with_regressions()
+        answer = replace(self, filter_sum=sums[0], residual=residual, n_iter=steps)
+        return answer._with_regressions()
 
-    def _with_regressions(self) -> "ComponentFit":
-        """Return the fit with the sum of the regressions at all nodes."""
-        coefficients = self.ensemble.combination.regressions
-        total = np.zeros((self.problem.graph.rows, self.problem.n_classes))
-        if self.ridges is not None and coefficients.any():
+    def _with_regressions(self) -> "ViewAnswer":
+        """Return the answer with the sum of the regressions at all nodes."""
+        view, coefficients = self.view, self.combination.regressions
+        total = np.zeros((view.problem.graph.rows, view.problem.n_classes))
+        if view.ridges is not None and coefficients.any():
             with threads.single_blas:
-                total = self.ridges.answer(self.label_weights, coefficients, self.tol)
+                total = view.ridges.answer(self.label_weights, coefficients, view.tol)
         return replace(self, regression_sum=total)
 
-    def _kept_label_weights(self, problem: Problem) -> Array:
-        """Return label weights: labels that were weighed keep theirs, new ones count fully."""
+
+@dataclass(frozen=True)
+class ComponentFit:
+    """The answer on one component, with everything that an audit or a change of labels starts from.
+
+    Without features there is one view, the graph.
+    """
+
+    answers: tuple[ViewAnswer, ...]  # one for every view
+    ensemble: Ensemble
+
+    @property
+    def heaviest(self) -> ViewAnswer:
+        """The answer of the view that weighs most."""
+        return self.answers[int(np.argmax(self.ensemble.view_weights))]
+
+    @property
+    def problem(self) -> Problem:
+        """The labels that are answered, on the graph of the heaviest view."""
+        return self.heaviest.view.problem
+
+    @property
+    def residual(self) -> float:
+        """The largest over the views."""
+        return max(answer.residual for answer in self.answers)
+
+    @property
+    def n_iter(self) -> int:
+        """Steps of all views."""
+        return sum(answer.n_iter for answer in self.answers)
+
+    @property
+    def is_weighed(self) -> bool:
+        """Whether the candidates were weighed by the labels that are answered."""
+        return self.problem.has_labels_of(self.ensemble.problem)
+
+    @property
+    def f(self) -> Array:
+        """Decision values, the sum over the views, shape (N, K).
+
+        Where there is a choice their unit is such that softmax makes them probabilities.
+        """
+        f = self.answers[0].f
+        for answer in self.answers[1:]:
+            f = f + answer.f
+        return np.asarray(f * self.ensemble.sharpness if self.problem.has_choice else f)
+
+    def with_labels(self, problem: Problem) -> "ComponentFit":
+        """Answer other labels with the same candidates: only the difference is solved for."""
         weighed = self.ensemble.problem
         weights = self.ensemble.label_weights * weighed.sample_weight
         known = dict(zip(weighed.labels(), weights.tolist(), strict=True))
-        return np.array([known.get(label, label[2]) for label in problem.labels()])
+        # Labels that were weighed keep their weights, new ones count fully.
+        now = np.array([known.get(label, label[2]) for label in problem.labels()])
+        return replace(self, answers=tuple(a.with_labels(problem, now) for a in self.answers))
 
 
 def fit_component(
     problem: Problem, options: SolverOptions, without_modes: DiffusionFilters | None = None
 ) -> ComponentFit:
     """Weigh the candidates, then answer for all nodes."""
-    return weigh(problem, options, without_modes=without_modes).answered()
+    fit = weigh(problem, options, without_modes=without_modes)
+    return replace(fit, answers=tuple(answer.answered() for answer in fit.answers))
 
 
 def weigh(
@@ -143,55 +172,19 @@ def weigh(
 ) -> ComponentFit:
     """Weigh the candidates by the labels, without an answer for all nodes.
 
-    An earlier fit of nearly the same labels lends its modes and kernels. Without modes all kernels
-    are ZhouGC's.
+    An earlier fit of nearly the same labels lends its modes and kernels.
     """
-    options, tol, coarse = _precision(problem, options)
-    graph, exact = problem.graph, not problem.has_choice
-    known, earlier = None, None
-    if before is not None:
-        modes, known, earlier = before.modes, before.label_filters, before.ensemble.candidates
-    elif without_modes is None:
-        Y, count = problem.columns(problem.sample_weight), candidates.wanted_modes(problem) + 1
-        modes = find_modes(graph, count, Y[:, 1:] - Y[:, :1], options, exact=exact)
-    else:
-        modes, tol = without_modes.modes, max(tol, DIFFUSION_TOL)
-    spectrum = before.spectrum if before else candidates.SpectralClarity.of(problem, modes)
+    graphs = problem.views or ((0.0, problem.graph),)
+    old = [None] * len(graphs) if before is None else [answer.view for answer in before.answers]
+    views = [
+        View.of(problem.on(graph), options, known, without_modes).among(len(graphs), share)
+        for (share, graph), known in zip(graphs, old, strict=True)
+    ]
     with threads.single_blas:
-        if known is not None:
-            pairs, filters = tuple(known.pairs), known.filters
-        else:
-            if without_modes is None:
-                pairs = candidates.kernels(problem, modes, spectrum)
-                gammas = [eta * modes.values[q - 1] for q, eta in pairs]
-            else:
-                gammas = without_modes.gammas.tolist()
-                pairs = tuple((0, gamma / without_modes.limit) for gamma in gammas)
-            numbers = [q for q, _ in pairs]
-            filters = LiftedFilters(graph, modes, numbers, gammas, options, exact=exact)
-        etas = [eta for _, eta in pairs]
-        label_filters = LabelFilters(filters, etas, problem.nodes, coarse, known)
-        some = candidates.all_candidates(problem, pairs, spectrum)
-        ridges = None if some[-1].is_filter else Ridges(problem, label_filters)
-        ensemble = weigh_candidates(problem, some, label_filters, ridges, earlier)
-    weights, nothing = ensemble.label_weights * problem.sample_weight, np.empty((0, 0))
-    return ComponentFit(
-        *(problem, modes, spectrum, label_filters, ensemble, weights, nothing, ridges, nothing),
-        residual=np.nan,
-        n_iter=0,
-        tol=tol,
-    )
-
-
-def _precision(problem: Problem, options: SolverOptions) -> tuple[SolverOptions, float, float]:
-    """Return options with the precision that weights are worth, and two tolerances.
-
-    These are of the answer, and of what it says without each label.
-    """
-    free = problem.has_choice and options.tol is None
-    if free and options.dtype == "auto" and problem.graph.n > _SINGLE:
-        options = replace(options, dtype="float32")
-    tol = dtype_and_tolerance(problem.graph, options)[1]
-    if free and problem.graph.n > SMALL:
-        tol = max(tol, _TOL[problem.graph.n > _SINGLE])  # modes have no more digits
-    return options, tol, max(tol, _COARSE_TOL[not problem.has_choice])
+        ensemble = weigh_candidates(views, None if before is None else before.ensemble.candidates)
+    weighed, weights = iter(ensemble.candidates), ensemble.label_weights * problem.sample_weight
+    nothing, answers = np.empty((0, 0)), []
+    for view, how in zip(views, ensemble.combinations, strict=True):
+        some = tuple(islice(weighed, len(view.candidates)))
+        answers.append(ViewAnswer(replace(view, candidates=some), how, weights, nothing, nothing))
+    return ComponentFit(tuple(answers), ensemble)

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 
 from robustgc.choice import candidates
 from robustgc.choice.candidates import Candidate, SpectralClarity
-from robustgc.choice.ridges import Ridges
-from robustgc.choice.values import LabelValues
+from robustgc.choice.values import LabelValues, Ridges
 from robustgc.graph import threads
 from robustgc.graph.graph import SMALL
 from robustgc.graph.weights import Array
-from robustgc.linalg.bounded import TOL, DiffusionFilters
+from robustgc.linalg.eigenpairs import Eigenpairs
+from robustgc.linalg.filters import DIFFUSION_TOL, DiffusionFilters, LiftedFilters
 from robustgc.linalg.ladder import SolverOptions, dtype_and_tolerance
-from robustgc.linalg.lifted import LiftedFilters, Modes, find_modes
+from robustgc.linalg.modes import find_modes
 from robustgc.models.label_filters import LabelFilters
 from robustgc.transduction.problem import Problem
 
@@ -28,30 +28,15 @@ _COARSE_TOL = (1e-3, 1e-6)  # of leave-one-out answers: where there is a choice,
 
 @dataclass(frozen=True)
 class View:
-    """The candidates on one graph of the nodes, before they are weighed.
+    """The candidates on one graph of the nodes."""
 
-    Attributes
-    ----------
-    problem : Problem
-        On the graph of this view.
-    modes : Modes
-    spectrum : SpectralClarity
-    label_filters : LabelFilters
-        The filters at the labels by which the candidates are weighed.
-    ridges : Ridges or None
-    candidates : tuple of Candidate
-        With their prior.
-    tol : float
-        Relative residual that an answer is to reach.
-    """
-
-    problem: Problem
-    modes: Modes
+    problem: Problem  # on the graph of this view
+    modes: Eigenpairs
     spectrum: SpectralClarity
-    label_filters: LabelFilters
-    ridges: Ridges | None
-    candidates: tuple[Candidate, ...]
-    tol: float
+    label_filters: LabelFilters  # at the labels by which the candidates are weighed
+    ridges: Ridges | None  # of the labels that are answered
+    candidates: tuple[Candidate, ...]  # with their prior; once they are weighed, with their weight
+    tol: float  # relative residual that an answer is to reach
 
     @classmethod
     def of(
@@ -68,7 +53,7 @@ class View:
         """
         options, tol, coarse = _precision(problem, options)
         if without_modes is not None:
-            tol = max(tol, TOL)
+            tol = max(tol, DIFFUSION_TOL)
         modes = before.modes if before else _modes(problem, options, without_modes)
         spectrum = before.spectrum if before else SpectralClarity.of(problem, modes)
         known = before.label_filters if before else None
@@ -99,14 +84,10 @@ class View:
         """Return what some candidates say at every label without it, from weights of the labels."""
         return LabelValues(self.problem, some, self.label_filters, self.ridges, w)
 
-    def column_weights(self, label_weights: Array) -> Array:
-        """Return label weights times degree weights: the entries of Y, shape (labels,)."""
-        return label_weights * self.problem.degree_weights()
-
 
 def _modes(
     problem: Problem, options: SolverOptions, without_modes: DiffusionFilters | None
-) -> Modes:
+) -> Eigenpairs:
     if without_modes is not None:
         return without_modes.modes
     Y, count = problem.columns(problem.sample_weight), candidates.wanted_modes(problem) + 1
@@ -116,7 +97,7 @@ def _modes(
 
 def _filters(
     problem: Problem,
-    modes: Modes,
+    modes: Eigenpairs,
     spectrum: SpectralClarity,
     options: SolverOptions,
     without_modes: DiffusionFilters | None,

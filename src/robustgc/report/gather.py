@@ -83,7 +83,7 @@ def _gap(clf: RobustGC) -> float | None:
     fits = [(part.graph.n, part.fit) for part in components if part.fit is not None]
     if not fits:
         return None
-    values = max(fits, key=lambda pair: pair[0])[1].modes.values
+    values = max(fits, key=lambda pair: pair[0])[1].heaviest.view.modes.values
     q = int(clf.n_modes_)
     return float(values[q] - values[q - 1]) if len(values) > q else None
 

@@ -46,7 +46,8 @@ _RANGES = {
     "weight": (0, 1 + 1e-9, ""),
     "ridge": (0, 1e300, ""),
 }
-_LATER = {"ridge"}  # fields that models of earlier versions do not have
+_LATER = {"ridge", "features"}  # fields that models of earlier versions do not have
+_WHERE_USED = {"features"}  # fields that are written where they are not 0
 _FORMER = {"balanced"}  # fields that only they have
 _KINDS: dict[Any, Any] = {
     int: Integral,
@@ -159,6 +160,7 @@ def encoded_record(record: Certificate | Attempt | Candidate) -> dict[str, Any]:
         if field.name in _PARTS
         else encoded(getattr(record, field.name), f"{type(record).__name__}.{field.name}")
         for field in fields(record)
+        if field.name not in _WHERE_USED or getattr(record, field.name)
     }
 
 

@@ -22,6 +22,7 @@ from robustgc.transduction.labels import Labels, n_columns, sign_columns
 
 ROUNDING = 64 * float(np.finfo(float).eps)  # of the largest value: a tie
 DECIDED = "decided by the model"
+BY_FEATURES = "decided by the model, by features: no edge joins it to a label"
 ONE_CLASS = "only one class is labelled in its component"
 NO_LABEL = "no label in its component"
 ISOLATED = "isolated node without a label"

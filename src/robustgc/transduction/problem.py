@@ -1,7 +1,7 @@
 """The problem that a model solves on one connected graph: its labels and its parameters."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +36,9 @@ class Problem:
         Numbers of the labelled nodes in the graph of all components.
     positive_semidefinite : bool
         Of the weights, for the bound on the condition number.
+    views : tuple of (float, Graph)
+        Graphs on the same nodes, each a view of them, with the share of the features in each; empty
+        where there is only `graph`.
     """
 
     graph: Graph
@@ -47,6 +50,11 @@ class Problem:
     parameters: Parameters
     names: NDArray[Any]
     positive_semidefinite: bool = False
+    views: tuple[tuple[float, Graph], ...] = ()
+
+    def on(self, graph: Graph) -> "Problem":
+        """Return the problem on another graph of the same nodes."""
+        return self if graph is self.graph else replace(self, graph=graph)
 
     @property
     def n_classes(self) -> int:
