@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from robustgc.api import Result, classify, load
     from robustgc.audit.issues import LabelIssue, LabelIssues
     from robustgc.estimators.baselines import BelkinGC, HarmonicGC, PoissonGC, ZhouGC
-    from robustgc.estimators.robust import RobustGC, find_label_issues
+    from robustgc.estimators.robust import RobustGC
+    from robustgc.estimators.wrong_labels import find_label_issues
     from robustgc.graph.alerts import ResidualWarning
     from robustgc.graph.csr import CSR
     from robustgc.graph.graph import Graph
@@ -80,7 +81,8 @@ _HOMES = {
     "api": ["Result", "classify", "load"],
     "audit.issues": ["LabelIssue", "LabelIssues"],
     "estimators.baselines": ["BelkinGC", "HarmonicGC", "PoissonGC", "ZhouGC"],
-    "estimators.robust": ["RobustGC", "find_label_issues"],
+    "estimators.robust": ["RobustGC"],
+    "estimators.wrong_labels": ["find_label_issues"],
     "graph.alerts": ["ResidualWarning"],
     "graph.csr": ["CSR"],
     "graph.graph": ["Graph"],

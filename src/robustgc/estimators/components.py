@@ -153,7 +153,8 @@ def _by_ensemble(problem: Problem, options: SolverOptions, before: Component | N
             start, reason = time.perf_counter(), "no modes"
             fit = fit_component(problem, options, _without_modes(problem, options))
     f = _in_columns(fit.f, problem.classes, problem.n_columns)
-    last = Attempt(fit.modes.method, reason, fit.modes.note, _since(start))
+    modes = fit.heaviest.view.modes
+    last = Attempt(modes.method, reason, modes.note, _since(start))
     solution = Solution(f, fit.residual, fit.n_iter)
     return Component(problem, solution, _of_the_ensemble(fit, (*tried, last)), fit)
 
@@ -212,7 +213,8 @@ def _in_columns(f: Array, classes: NDArray[Any], columns: int) -> Array:
 
 def _of_the_ensemble(fit: ComponentFit, history: tuple[Attempt, ...]) -> Certificate:
     """Return the evidence: that of the heaviest candidate where they differ."""
-    candidates, values = fit.ensemble.candidates, fit.modes.values
+    view, how = fit.heaviest.view, fit.heaviest.combination
+    candidates, values = view.candidates, view.modes.values
     lifted = [(c.weight, c.n_modes, c.eta) for c in candidates if c.lifted and c.eta]
     best = heaviest_lifted(candidates)
     if best is not None and best.eta is not None:
@@ -220,12 +222,12 @@ def _of_the_ensemble(fit: ComponentFit, history: tuple[Attempt, ...]) -> Certifi
         gamma, shares = best.eta * limit, sum(w for w, *_ in lifted)
         mean = sum(w / shares * eta * float(values[q - 1]) for w, q, eta in lifted)
     else:  # ZhouGC's filters: any gamma below 0 is convex, whatever lambda_1
-        of_filters = fit.ensemble.combination.heaviest
-        gamma = mean = float(fit.label_filters.filters.gammas[of_filters])
-        limit = lambda_1 = gamma / float(fit.label_filters.etas[of_filters])
-    chosen = sorted(candidates, key=lambda c: -c.weight) if fit.problem.has_choice else ()
+        gamma = mean = float(view.label_filters.filters.gammas[how.heaviest])
+        limit = lambda_1 = gamma / float(view.label_filters.etas[how.heaviest])
+    chosen = sorted(fit.ensemble.candidates, key=lambda c: -c.weight)
     return _certificate(
         *(fit.problem, fit, history),
         gamma=gamma, lambda_1=lambda_1, limit=limit, extension=mean,
-        eigen_residual=fit.modes.residual, selection=tuple(chosen),
+        eigen_residual=view.modes.residual,
+        selection=tuple(chosen) if fit.problem.has_choice else (),
     )  # fmt: skip

@@ -8,14 +8,21 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from robustgc.affinity.views import FeaturedGraph
 from robustgc.audit.issues import LabelIssues, component_issues, label_issues
 from robustgc.audit.queries import QueriedComponent, queries
 from robustgc.estimators.components import Component, answer_component
 from robustgc.graph.graph import Graph
-from robustgc.graph.weights import Array, Weights
+from robustgc.graph.weights import Array, Weights, components
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.models.parameters import Parameters
-from robustgc.transduction.answer import LabelledComponent, LocalAnswers, Transduction
+from robustgc.transduction.answer import (
+    BY_FEATURES,
+    DECIDED,
+    LabelledComponent,
+    LocalAnswers,
+    Transduction,
+)
 from robustgc.transduction.labels import Labels
 from robustgc.transduction.priors import with_shares
 from robustgc.transduction.problem import Problem
@@ -43,6 +50,8 @@ class GraphProblem:
         Shares of the classes that the answers are to have.
     positive_semidefinite : bool
         Of the weights.
+    featured : FeaturedGraph or None
+        Where the nodes have features, of which the weights are one mixture.
     """
 
     weights: Weights
@@ -52,6 +61,7 @@ class GraphProblem:
     parameters: Parameters
     shares: Array | None = None
     positive_semidefinite: bool = False
+    featured: FeaturedGraph | None = None
 
     @classmethod
     def of_all_nodes(
@@ -76,7 +86,11 @@ class GraphProblem:
         classes, codes = np.unique(component.codes, return_inverse=True)
         labels = (graph, places, codes.astype(np.int64), self.sample_weight[some], classes)
         rest = (self.parameters, self.nodes[some], self.positive_semidefinite)
-        return Problem(*labels, self.class_mass, *rest)
+        problem = Problem(*labels, self.class_mass, *rest)
+        if self.featured is None or not problem.has_choice:
+            return problem
+        seen = self.featured.views(component.rows)
+        return replace(problem, views=tuple((v.share, Graph._trusted(v.weights)) for v in seen))
 
 
 class Fit(Protocol):
@@ -117,14 +131,19 @@ class GraphFit:
     ) -> "GraphFit":
         """Answer other labels: only the difference is solved for."""
         old = self.problem
-        rest = (old.parameters, shares, old.positive_semidefinite)
+        rest = (old.parameters, shares, old.positive_semidefinite, old.featured)
         problem = GraphProblem.of_all_nodes(old.weights, labels, sample_weight, *rest)
         return fit_graph(problem, options, self)
 
     def queries(self, n: int) -> NDArray[np.int64]:
         """Return up to n nodes to label next, the most telling first."""
         components = [
-            QueriedComponent(c.graph, c.nodes, c.problem.n_classes, c.fit.modes if c.fit else None)
+            QueriedComponent(
+                c.fit.problem.graph if c.fit else c.graph,
+                c.nodes,
+                c.problem.n_classes,
+                c.fit.heaviest.view.modes if c.fit else None,
+            )
             for c in self.components.values()
         ]
         labelled = np.zeros(len(self.answer.codes), dtype=bool)
@@ -176,6 +195,19 @@ def fit_graph(
         answers.add(component, graph, here.solution, here.certificate)
         solved[first] = replace(here, nodes=nodes)
     answer = answers.complete()
+    if problem.featured is not None:
+        answer = _with_reasons(answer, problem.featured, problem.nodes)
     if problem.shares is not None:
         answer = with_shares(answer, problem.shares)
     return GraphFit(problem, solved, answer)
+
+
+def _with_reasons(
+    answer: Transduction, featured: FeaturedGraph, labelled: NDArray[np.int64]
+) -> Transduction:
+    """Say which nodes are answered only because their features join them to labels."""
+    number = components(featured.of_edges)[1]
+    apart = ~np.isin(number, number[labelled]) & (answer.reasons == DECIDED)
+    reasons = answer.reasons.copy()
+    reasons[apart] = BY_FEATURES
+    return replace(answer, reasons=reasons)

@@ -8,20 +8,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from robustgc.affinity.points import same
+from robustgc.affinity.views import FeaturedGraph
 from robustgc.audit.issues import LabelIssues
 from robustgc.choice.candidates import heaviest_lifted
 from robustgc.choice.likelihood import ATYPICAL
 from robustgc.estimators._docs import documented
 from robustgc.estimators.base import GraphClassifier, unchanged_by_failure
 from robustgc.estimators.engine import check_engine, fitting, ranks
+from robustgc.estimators.featured import (
+    check_features_allowed,
+    decisions,
+    refuse_features,
+    view_weights,
+    with_features,
+)
 from robustgc.estimators.fits import AnswersOnly, Fit, GraphProblem
-from robustgc.graph.alerts import warn
 from robustgc.graph.quoting import quoted
 from robustgc.graph.resources import rank_by_mpiexec
 from robustgc.graph.weights import Array
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.progress import Progress
-from robustgc.models.parameters import Parameters, checked_parameters
+from robustgc.models.parameters import Parameters, checked_parameters, warn_of_no_effect
 from robustgc.transduction.answer import Transduction
 from robustgc.transduction.columns import calibrated, probabilities
 from robustgc.transduction.labels import changed_labels, encode
@@ -82,6 +90,9 @@ class RobustGC(GraphClassifier):
         All candidates, the heaviest first: ``n_modes``, ``eta`` (below 0: ZhouGC), ``ridge`` (None:
         class means), ``constant``, ``centred``, ``accuracy`` and ``evidence`` on labels left out,
         ``weight``. Empty where none was chosen.
+    views_ : tuple of ViewWeight
+        What the graph, the features and their mixtures weigh, with ``accuracy`` and ``evidence``
+        on labels left out; `notes_` says what was decided on the features.
     lambda_1_, gamma_, condition_bound_ : float
         The smallest non-trivial eigenvalue (an upper bound on it where no mode was found), the
         trade-off, and the bound on the condition number (section 3.2), for the largest component
@@ -141,8 +152,16 @@ class RobustGC(GraphClassifier):
     _fit: Fit
     _sample_weight: Any  # of the label of every row of X, with mean 1 over the labels
     _shares: Array | None  # of the classes, by `priors`
+    _featured: FeaturedGraph | None = None  # where the nodes have features
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        features: Any = None,
+        features_as: str = "auto",
+    ) -> Self:
         """Answer for every node from the labels of a few.
 
         Parameters
@@ -155,6 +174,12 @@ class RobustGC(GraphClassifier):
             How much every label counts, 0 or more, in any unit; 0 leaves the label out, the node
             stays. Entries of unlabelled nodes do not matter. No class may weigh less than 1e-6 of
             another, with or without its heaviest label.
+        features : array, sparse matrix or frame, shape (N, columns), default=None
+            Data on the nodes of a graph (``affinity="precomputed"``), NaN where a value is missing.
+            The graph, a neighbour graph of the features and mixtures of both are weighed by labels
+            left out (`views_`), so that what tells nothing has no weight.
+        features_as : {"auto", "measurements", "counts", "embedding"}, default="auto"
+            What the columns are; "auto" tells it from their values, and `notes_` says what.
 
         Returns
         -------
@@ -165,20 +190,25 @@ class RobustGC(GraphClassifier):
                 return self._fit_distributed(X, y, sample_weight)
             self._check_input()
             parameters = self._check_parameters()
-            self._warn_of_no_effect(parameters)
+            warn_of_no_effect(parameters, str(self.solver))
+            if features is not None:
+                check_features_allowed(self.affinity, self.engine, self.landmarks)
             with fitting(self.engine, self.n_ranks) as fit_graph:
                 X = self._read_to_fit(X)
                 labels = encode(y, n_nodes=X.shape[0], unlabeled=self.unlabeled)
                 weights, labels = checked_weights(sample_weight, labels)
                 shares = check_priors(self.priors, labels)
-                graph = self._input_graph(X, labels)
-                psd = graph.affinity.positive_semidefinite
+                graph, featured, notes = self._input_graph(X, labels), None, tuple[str, ...]()
+                if features is not None:
+                    graph, featured, notes = with_features(graph, features, features_as)
+                psd = graph.affinity.positive_semidefinite and featured is None
                 known = (graph.node_labels, graph.at_nodes(weights))
-                rest = (parameters, shares, psd)
+                rest = (parameters, shares, psd, featured)
                 problem = GraphProblem.of_all_nodes(graph.weights, *known, *rest)
                 with self._progress() as progress:
                     self._fit = fit_graph(problem, self._options(progress.watch))
             self._sample_weight, self._shares = weights, shares
+            self._featured, self.notes_ = featured, notes
             self._keep(graph, self._fit.answer)
             self._set_model(self._answer)
             return self
@@ -186,7 +216,7 @@ class RobustGC(GraphClassifier):
     def _fit_distributed(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Self:
         """Fit a matrix of petsc4py: what is fitted is of the rank's own rows."""
         parameters = self._check_parameters()
-        self._warn_of_no_effect(parameters)
+        warn_of_no_effect(parameters, str(self.solver))
         if self.engine != "mpi" or self.affinity != "precomputed" or self.priors is not None:
             raise ValueError(
                 "A matrix of petsc4py needs engine='mpi' and affinity='precomputed', and allows no "
@@ -202,27 +232,37 @@ class RobustGC(GraphClassifier):
         self._set_model(fitted.answer)
         return self
 
+    def decision_function(self, X: Any, features: Any = None) -> Array:
+        """Return decision values: positive towards ``classes_[1]``, or one column per class.
+
+        A row of X that was fitted gets its fitted value; other points are answered by the
+        out-of-sample extension. NaN where the extension does not reach. In a model fitted with
+        features, `features` are those of the new nodes; without edges X is None.
+        """
+        return self._shaped(self._featured_decisions(X, features)[0])
+
+    def predict(self, X: Any, features: Any = None) -> NDArray[Any]:
+        """Return the class of every new node; the unlabelled marker where there is no answer."""
+        codes = self._featured_decisions(X, features)[1]
+        return self._labels.names(codes)
+
+    def _featured_decisions(self, X: Any, features: Any) -> tuple[Array, NDArray[np.int64]]:
+        """Return decision values and class codes of new nodes, by their edges and features."""
+        check_is_fitted(self)
+        if self._featured is None:
+            refuse_features(features)
+            return self._decisions(X)
+        edges = None if X is None else self._read(X, reset=False)
+        if features is None and edges is not None and same(edges, self._X):
+            return self._answer.f.copy(), self._answer.codes
+        return decisions(self._answer, self._featured, edges, features)
+
     def _check_parameters(self) -> Parameters:
         """Return the model's own parameters, or refuse them before any work is done."""
         parameters = checked_parameters(self.eta, self.n_modes, self.class_weight)
         check_engine(self.engine, self.n_ranks)
         self._options()
         return parameters
-
-    def _warn_of_no_effect(self, parameters: Parameters) -> None:
-        """Warn of parameters that change nothing together with the others."""
-        automatic = parameters.eta is None or parameters.n_modes is None
-        if parameters.balanced and automatic:
-            warn(
-                "class_weight='balanced' changes nothing here: where eta or n_modes is 'auto' "
-                "every class counts alike anyway. Leave it out, or give both eta and n_modes."
-            )
-        if self.solver != "auto" and not parameters.of_the_paper:
-            warn(
-                f"solver={quoted(self.solver)} is for the paper's model (eta and n_modes=1 given, "
-                "class_weight left out); here it only counts where no modes are found, and the "
-                "paper's model answers instead. Leave it out, or fit the paper's model."
-            )
 
     def _options(self, watch: Any = None) -> SolverOptions:
         """Return how to solve."""
@@ -315,7 +355,7 @@ class RobustGC(GraphClassifier):
         nodes = self._fit.queries(int(n))
         return nodes if self._chosen is None else np.asarray(self._chosen[nodes])
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, features: Any = None) -> Array:
         """Return the probability of every class; rows sum to 1, points without an answer get NaN.
 
         By default the probabilities are calibrated on the given labels, each left out: of answers
@@ -327,7 +367,7 @@ class RobustGC(GraphClassifier):
         Where one class is labelled in a component, nothing is known of the others: f is 1 by
         convention, and the probability is what that makes of it.
         """
-        return super().predict_proba(X)
+        return self._probabilities(self._featured_decisions(X, features)[0])
 
     def _probabilities(self, f: Array) -> Array:
         if calibrated(self._answer.certificates.values()):
@@ -349,6 +389,7 @@ class RobustGC(GraphClassifier):
         self.gamma_ = certificate.gamma
         self.condition_bound_ = certificate.condition_bound
         self.eigen_residual_ = certificate.eigen_residual
+        self.views_ = view_weights(certificate.selection) if self._featured is not None else ()
         self.history_ = certificate.history
         self.solver_ = certificate.history[-1].solver if certificate.history else "none"
         self.selection_ = certificate.selection
@@ -358,27 +399,3 @@ class RobustGC(GraphClassifier):
         otherwise = fixed.eta if fixed.eta is not None else ratio if ratio > 0 else np.nan
         self.eta_ = best.eta if best else otherwise
         self.n_modes_ = best.n_modes if best else fixed.n_modes or 1
-
-
-def find_label_issues(W: Any, y: ArrayLike, **options: Any) -> LabelIssues:
-    """Return which of the given labels are suspicious, without keeping an estimator.
-
-    Parameters
-    ----------
-    W : array, sparse matrix or CSR, shape (N, N)
-        The weights of the graph; or points, with ``affinity="knn"`` among the options.
-    y : array-like, shape (N,)
-        Labels, as in `RobustGC.fit`.
-    **options
-        Parameters of `RobustGC`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from robustgc import find_label_issues
-    >>> W = np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3))
-    >>> W[2, 3] = W[3, 2] = 0.1
-    >>> find_label_issues(W, ["a", "a", "", "b", "a", "b"]).node[0]
-    np.int64(4)
-    """
-    return RobustGC(**{"affinity": "precomputed", **options}).fit(W, y).label_issues()

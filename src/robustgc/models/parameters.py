@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robustgc.graph.alerts import warn
 from robustgc.graph.graph import Graph
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import Array
@@ -90,3 +91,19 @@ def checked_parameters(eta: Any, n_modes: Any, class_weight: Any) -> Parameters:
         None if is_auto(n_modes) else int(n_modes),
         class_weight is not None,
     )
+
+
+def warn_of_no_effect(parameters: Parameters, solver: str) -> None:
+    """Warn of parameters that change nothing together with the others."""
+    automatic = parameters.eta is None or parameters.n_modes is None
+    if parameters.balanced and automatic:
+        warn(
+            "class_weight='balanced' changes nothing here: where eta or n_modes is 'auto' "
+            "every class counts alike anyway. Leave it out, or give both eta and n_modes."
+        )
+    if solver != "auto" and not parameters.of_the_paper:
+        warn(
+            f"solver={quoted(solver)} is for the paper's model (eta and n_modes=1 given, "
+            "class_weight left out); here it only counts where no modes are found, and the "
+            "paper's model answers instead. Leave it out, or fit the paper's model."
+        )

@@ -198,6 +198,11 @@ def _parameters(estimator: RobustGC) -> dict[str, Any]:
             f"A {type(estimator).__name__} cannot be saved; only a fitted RobustGC can."
         )
     check_is_fitted(estimator)
+    if estimator._featured is not None:
+        raise ValueError(
+            "A model fitted with features cannot be saved: saved models hold no features yet. Keep "
+            "its answers, or fit without features."
+        )
     if callable(estimator.affinity):
         raise ValueError(
             f"affinity={estimator.affinity!r} is a function, and a saved model holds no code. Fit "
