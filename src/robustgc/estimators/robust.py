@@ -176,8 +176,7 @@ class RobustGC(GraphClassifier):
             another, with or without its heaviest label.
         features : array, sparse matrix or frame, shape (N, columns), default=None
             Data on the nodes of a graph (``affinity="precomputed"``), NaN where a value is missing.
-            The graph, a neighbour graph of the features and mixtures of both are weighed by labels
-            left out (`views_`), so that what tells nothing has no weight.
+            The graph, neighbours by features and mixtures are weighed by labels left out.
         features_as : {"auto", "measurements", "counts", "embedding"}, default="auto"
             What the columns are; "auto" tells it from their values, and `notes_` says what.
 
@@ -243,7 +242,7 @@ class RobustGC(GraphClassifier):
 
     def predict(self, X: Any, features: Any = None) -> NDArray[Any]:
         """Return the class of every new node; the unlabelled marker where there is no answer."""
-        codes = self._featured_decisions(X, features)[1]
+        _, codes = self._featured_decisions(X, features)
         return self._labels.names(codes)
 
     def _featured_decisions(self, X: Any, features: Any) -> tuple[Array, NDArray[np.int64]]:
