@@ -43,16 +43,17 @@ class NamedPoints:
 class Choice:
     """Which columns are wanted for what; None: to be found out."""
 
-    name: str | None = None  # the column with the names of the points
-    label: str | None = None  # the column with their labels
-    columns: Sequence[str] | None = None  # the features that the user has named
-    model: Sequence[str] | None = None  # the features that a model was fitted on
-    or_file: bool = False  # whether `label` is a file where no column is called so
+    name: str | None = None  # with the names of the points; else a usual one, or row numbers from 0
+    label: str | None = None  # with their labels
+    columns: Sequence[str] | None = None  # the features that the user has named; else all numbers
+    model: Sequence[str] | None = None  # the features of a fitted model: found by name, others out
+    or_file: bool = False  # whether `label` is a file, not read here, where no column is called so
 
     @property
     def by_user(self) -> bool:
         """Whether the user has named a column, so that there is a header."""
-        return bool(self.name or (self.label and not self.or_file) or self.columns)
+        named = self.name is not None or (self.label is not None and not self.or_file)
+        return named or bool(self.columns)
 
 
 @dataclass(frozen=True)

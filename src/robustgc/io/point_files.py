@@ -1,6 +1,5 @@
 """Points from CSV, Parquet, .npy, .npz, arrays and frames: a row per point, with its name."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,44 +33,21 @@ from robustgc.io.point_columns import (
 from robustgc.io.sources import table_source
 
 _ARRAYS = (".npy", ".npz")
+_NO_CHOICE = Choice()
 
 
 def read_points(
     path: Path,
+    choice: Choice = _NO_CHOICE,
     *,
-    name: str | None = None,
-    columns: Sequence[str] | None = None,
     sheet: str | None = None,
-    label: str | None = None,
-    or_file: bool = False,
-    model: Sequence[str] | None = None,
     dialect: Dialect | None = None,
 ) -> NamedPoints:
-    """Read points.
+    """Read points from a table, with a header or without, or from an array of numpy.
 
-    Parameters
-    ----------
-    path : Path
-        .csv, .tsv, .txt, .parquet, .feather, .arrow, .jsonl, .xlsx with a header or without; .npy;
-        .npz with one array, or `X` and perhaps `names`; ``-`` is standard input.
-    name : str or None
-        The column with the names of the points. None: one with a usual name (id, node, name), or
-        else row numbers from 0.
-    columns : sequence of str or None
-        The columns that count; None: all others with numbers.
-    sheet : str or None
-        Which sheet of a spreadsheet; None: the first that is not empty.
-    label : str or None
-        The column with the labels, if they stand in the same table.
-    or_file : bool
-        Whether `label` is a file, which is not read here, where no column is called so.
-    model : sequence of str or None
-        The columns that a model was fitted on: they are found by name, and others left out.
-    dialect : Dialect or None
-        How a text table is written, as far as the user says it.
+    A .npz file has one array, or `X` and perhaps `names`; ``-`` is standard input.
     """
     path = table_source(path, "points", sheet, dialect, others=_ARRAYS)
-    choice = Choice(name, label, columns, model, or_file)
     if kind(path) in _ARRAYS:
         return _numpy(path, choice)
     if kind(path) in TYPED:
@@ -187,17 +163,12 @@ def _of_array(X: NDArray[np.float64], names: NDArray[Any] | None, where: str) ->
     return NamedPoints(X, names, columns, header=False)
 
 
-def named_points(
-    points: Any, *, name: str | None = None, label: str | None = None, or_file: bool = False
-) -> NamedPoints:
-    """Read points from an array, or a table: of pandas, or one that speaks the Arrow C stream.
-
-    `name` and `label` are columns of a table; `or_file` is as in `read_points`.
-    """
+def named_points(points: Any, choice: Choice = _NO_CHOICE) -> NamedPoints:
+    """Read points from an array, or a table: of pandas, or one that speaks the Arrow C stream."""
     home = type(points).__module__.split(".")[0]
     if home in ("pandas", "polars", "pyarrow") or is_table(points):  # not all of theirs are tables
-        return _of_frame(points, home, Choice(name, label, or_file=or_file))
-    if name is not None or (label is not None and not or_file):
+        return _of_frame(points, home, choice)
+    if choice.by_user:
         raise InputError("An array has no named columns; pass a frame, or leave out their names.")
     X = np.asarray(points, dtype=np.float64)
     if X.ndim != 2:
