@@ -11,7 +11,7 @@ from robustgc.graph.quoting import quoted
 from robustgc.io import tables
 from robustgc.io.decimals import is_number
 from robustgc.io.edge_columns import HEADER
-from robustgc.io.headers import counts_rows
+from robustgc.io.heads import counts_rows
 from robustgc.io.layouts import Layout
 from robustgc.io.named import NamedGraph, as_names, numbers_or_text
 from robustgc.io.opening import InputError

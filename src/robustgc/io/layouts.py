@@ -12,8 +12,7 @@ from robustgc.graph.quoting import quoted
 from robustgc.io.column_names import numbered_columns
 from robustgc.io.decimals import decimal_of
 from robustgc.io.dialect import Dialect
-from robustgc.io.headers import First, counts_rows, first_edge, first_row
-from robustgc.io.heads import Head, head
+from robustgc.io.heads import First, Head, counts_rows, first_edge, first_row, head
 from robustgc.io.opening import InnerFile, InputError, one_space, opened
 
 INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
