@@ -16,6 +16,7 @@ from robustgc.io.arrow_tables import TYPED
 from robustgc.io.dialect import Dialect
 from robustgc.io.opening import (
     SQUEEZED,
+    Blocks,
     InnerFile,
     InputError,
     check_file,
@@ -142,7 +143,7 @@ def _single_member(path: Path) -> InnerFile:
     @contextmanager
     def stream() -> Iterator[Any]:
         with _archive(path) as archive, _opened(archive, member) as file:
-            yield limits.Metered(_Member(file), path, size)
+            yield limits.Metered(Blocks(_blocks(file)), path, size)
 
     return InnerFile.of(path, ending, size, stream, packing="zip")
 
@@ -193,17 +194,10 @@ def _opened(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
         raise OSError(short(error)) from error
 
 
-class _Member(io.RawIOBase):
-    """A file in an archive; what is wrong with it is an OSError, as with other packed files."""
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, room: Any) -> int:
-        try:
-            return int(self._file.readinto(room))
-        except _FAILURES as error:
-            raise OSError(short(error)) from error
+def _blocks(file: Any) -> Iterator[bytes]:
+    """Yield a file in an archive; what is wrong with it is an OSError, as with packed files."""
+    try:
+        while block := file.read(_BLOCK):
+            yield block
+    except _FAILURES as error:
+        raise OSError(short(error)) from error
