@@ -90,22 +90,12 @@ def corrections(
     label_sheet: str | None = None,
     dialect: Dialect | None = None,
 ) -> Corrections:
-    """Apply the decisions in an issues table to the labels that it is about.
+    """Apply the decisions in an issues table to the labels that were audited.
 
-    Parameters
-    ----------
-    issues : Path
-        What `robustgc audit -o` wrote, with a column `decision`.
-    labels : Path
-        The labels that were audited.
-    node, label, label_sheet, dialect
-        How `labels` is read, as in `read_labels`.
-    new_class : bool
-        Whether a decision may name a class that no label has.
-    unlabelled : iterable of str, str or None
-        Labels that mean none, as in the audit; see `robustgc.transduction.missing.find_missing`.
-    sheet : str or None
-        Which sheet of `issues`; None: the first.
+    `issues` is what `robustgc audit -o` wrote, with a column `decision`, and `sheet` a sheet of it.
+    `node`, `label`, `label_sheet` and `dialect` say how `labels` are read, as in `read_labels`, and
+    `unlabelled` which of them mean none, as in the audit. `new_class` allows decisions to name a
+    class that no label has.
     """
     rows, issue_notes = read_issues(issues, sheet)
     labels = source(labels, label_sheet)

@@ -59,19 +59,10 @@ def read_labels(
 ) -> LabelTable:
     """Read a table with a row per label: the node and its class.
 
-    Parameters
-    ----------
-    path : Path
-    node, label : str or None
-        The columns; None: those with a usual name, or the only two there are. In a table without a
-        header columns are called ``column 1``, ``column 2`` and so on.
-    sheet : str or None
-        Which sheet of a spreadsheet; None: the first that is not empty.
-    dialect : Dialect or None
-        How a text table is written, as far as the user says it; its header is that of edges.
-    header : bool or None
-        Whether the first row of a text table names its columns; None: found from the rows, and from
-        the names of the nodes later.
+    `node` and `label` are the columns; None: those with a usual name, or the only two there are.
+    In a table without a header columns are called ``column 1``, ``column 2`` and so on. `header`
+    says whether there is one (that of the dialect is about edges); None: found from the rows, and
+    from the names of the nodes later.
     """
     path = table_source(path, "labels", sheet)
     if kind(path) in TYPED:

@@ -36,17 +36,10 @@ def _rewritten(names: Any, way: str | tuple[str, str]) -> Any:
 def cause(
     nodes: Any, columns: Mapping[str, Any], node: str | None, label: str, graph: NamedGraph
 ) -> str:
-    """Say why names are not in a graph, and what cures it; empty where no cause is seen.
+    """Say why names of labelled nodes are not in a graph, and the cure; empty where none is seen.
 
-    Parameters
-    ----------
-    nodes : Arrow array
-        The names of the labelled nodes.
-    columns : mapping
-        The other columns of the table in these rows, as Arrow arrays, by name.
-    node, label : str or None
-        What the columns of nodes and labels are called; `node` is None for a mapping.
-    graph : NamedGraph
+    `columns` are the other columns of the table in these rows, as Arrow arrays, by name. `node` and
+    `label` are what the columns of nodes and labels are called; `node` is None for a mapping.
     """
     names, known = as_text(nodes), as_text(graph.names)
     now = _matches(names, known)

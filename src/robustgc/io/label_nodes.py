@@ -89,16 +89,8 @@ def labelled_rows(
 ) -> tuple[dict[int, int], tuple[str, ...]]:
     """Return the row of every labelled node, and what the user should know.
 
-    Parameters
-    ----------
-    table : LabelTable
-    place : ndarray of int
-        The number of the node of every row, -1 where the graph has none.
-    ignore_unknown : bool
-    unlabelled : iterable of str, str or None
-        As in `robustgc.transduction.missing.find_missing`.
-    graph : NamedGraph or None
-        Tells why labelled nodes are not in it; None: it is spread over ranks.
+    `place` has the number of the node of every row, -1 where the graph has none. `graph` tells why
+    labelled nodes are not in it; None: it is spread over ranks.
     """
     # A header is no label: a word above numbers would make a class of -1.
     above = int(_header_above(table, place))

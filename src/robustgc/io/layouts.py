@@ -62,19 +62,11 @@ def find_layout(
     *,
     alone: bool | None = None,
 ) -> Layout:
-    """Find out from its beginning how a text file is written.
+    """Find out from its beginning how a text file is written, as far as `dialect` does not say it.
 
-    Parameters
-    ----------
-    path : Path
-    words : sequence of str
-        Names that a header of this kind of table may have.
-    header : bool or None
-        Whether there is one; None: as `dialect` says, or to be found out.
-    dialect : Dialect or None
-        How the table is written, as far as the user says it.
-    alone : bool or None
-        For edges: whether the file has all of the graph, or part of it. None: no edges.
+    `words` are names that a header of this kind of table may have. `header` says whether there is
+    one; None: as `dialect` says, or to be found out. `alone` is for edges: whether the file has all
+    of the graph, or part of it.
     """
     dialect = dialect or Dialect()
     if isinstance(path, InnerFile) and path.dialect is not None:  # a sheet: its text is our own

@@ -83,21 +83,13 @@ def _for_spreadsheets(table: Any) -> Any:
 def write_table(
     path: Path, columns: dict[str, Any], *, excel: bool = False, run: str | None = None
 ) -> None:
-    """Write columns; the same ones in every kind of file.
+    """Write columns as a .csv, .tsv, .parquet or .xlsx file; the same ones in every kind of file.
 
-    Parameters
-    ----------
-    path : Path
-        .csv, .tsv, .parquet or .xlsx.
-    columns : dict
-    excel : bool
-        Whether a spreadsheet will open it: text that would be a formula is escaped, and the file
-        begins with the mark by which Excel knows UTF-8. Not for Parquet; an .xlsx file knows text
-        from formulas anyway.
-    run : str or None
-        Which run it is of. A Parquet file has it in its metadata, as ``robustgc_run``, an .xlsx
-        file as the identifier of its properties; in a CSV file it would be a column or a line that
-        breaks readers, so there is none.
+    `excel` says that a spreadsheet will open it: text that would be a formula is escaped, and the
+    file begins with the mark by which Excel knows UTF-8. Not for Parquet; an .xlsx file knows text
+    from formulas anyway. `run` is the run that it is of: a Parquet file has it in its metadata, as
+    ``robustgc_run``, an .xlsx file as the identifier of its properties; in a CSV file it would be a
+    column or a line that breaks readers, so there is none.
     """
     check_table(path, excel=excel)
     table, ending = arrow(columns), path.suffix.lower()
