@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph.quoting import quoted
 from robustgc.io import tables
-from robustgc.io.decimals import is_number
+from robustgc.io.dialect import is_number
 from robustgc.io.edge_columns import HEADER
 from robustgc.io.heads import counts_rows
 from robustgc.io.layouts import Layout

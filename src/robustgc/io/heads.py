@@ -10,13 +10,13 @@ from enum import Enum
 from pathlib import Path
 
 from robustgc.graph.quoting import quoted, short
-from robustgc.io.decimals import is_number
 from robustgc.io.dialect import (
     Dialect,
     delimiter_note,
     delimiters,
     encoding_note,
     encoding_of,
+    is_number,
     undecodable,
 )
 from robustgc.io.opening import InnerFile, InputError, NoRowsError, kind, opened

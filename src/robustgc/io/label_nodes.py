@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph.quoting import listed, quoted, short
-from robustgc.io.decimals import is_number
+from robustgc.io.dialect import is_number
 from robustgc.io.errors import InputError
 from robustgc.io.label_classes import (
     FEW,

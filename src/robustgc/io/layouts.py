@@ -10,8 +10,7 @@ from typing import Any
 
 from robustgc.graph.quoting import quoted
 from robustgc.io.column_names import numbered_columns
-from robustgc.io.decimals import decimal_of
-from robustgc.io.dialect import Dialect
+from robustgc.io.dialect import Dialect, decimal_of
 from robustgc.io.heads import First, Head, counts_rows, first_edge, first_row, head
 from robustgc.io.opening import InnerFile, InputError, one_space, opened
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from robustgc.affinity.features import matched
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io.column_names import UNNAMED, named_column, usual_column
-from robustgc.io.decimals import MISSING, NUMBER
+from robustgc.io.dialect import MISSING, NUMBER
 from robustgc.io.label_columns import REVIEWED
 from robustgc.io.label_files import LabelTable, reviewed_marks
 from robustgc.io.layouts import Layout

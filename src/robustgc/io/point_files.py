@@ -13,8 +13,7 @@ from robustgc.io import tables
 from robustgc.io.arrays import read_array, read_arrays
 from robustgc.io.arrow_tables import TYPED, read_typed
 from robustgc.io.column_names import numbered_columns
-from robustgc.io.decimals import is_number
-from robustgc.io.dialect import Dialect
+from robustgc.io.dialect import Dialect, is_number
 from robustgc.io.frames import arrow_table, is_table
 from robustgc.io.heads import counts_columns
 from robustgc.io.layouts import Layout, find_layout

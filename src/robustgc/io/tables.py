@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from robustgc.graph.quoting import quoted, short
-from robustgc.io.decimals import MISSING, is_number
-from robustgc.io.dialect import undecodable
+from robustgc.io.dialect import MISSING, is_number, undecodable
 from robustgc.io.heads import LONG, LONGEST, RETURN
 from robustgc.io.layouts import Layout, why_no_row
 from robustgc.io.opening import InputError, opened
