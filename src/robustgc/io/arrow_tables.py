@@ -56,23 +56,15 @@ def _ipc(path: Path) -> Any:
     import pyarrow as pa
 
     data = whole(path).getbuffer()
-    opening = pa.ipc.open_file if bytes(data[: len(_FIRST)]) == _FIRST else pa.ipc.open_stream
-    with opening(pa.py_buffer(data)) as reader:
+    is_file = bytes(data[: len(_FIRST)]) == _FIRST
+    with (pa.ipc.open_file if is_file else pa.ipc.open_stream)(pa.py_buffer(data)) as reader:
         batches, size = [], 0
-        for batch in _batches(reader):
+        parts = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
+        for batch in parts:
             batches.append(batch)
             size += batch.nbytes
             limits.check_unpacked(path, packed_size(path), size, more=True)
         return pa.Table.from_batches(batches, reader.schema)
-
-
-def _batches(reader: Any) -> Iterator[Any]:
-    """Yield the parts of a table, of a file or of a stream."""
-    if not hasattr(reader, "num_record_batches"):
-        yield from reader
-        return
-    for k in range(reader.num_record_batches):
-        yield reader.get_batch(k)
 
 
 def _json_lines(path: Path) -> Any:

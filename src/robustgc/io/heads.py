@@ -182,7 +182,13 @@ def _with_comments(path: Path, start: Head, words: Sequence[str], header: bool |
         return replace(start, lines=plain, first=last, notes=notes, header=True)
     plain_row = cut and not header_below and not likely.header
     if not prose and (signs or any(map(_has_sign, rows)) or plain_row):
-        raise _row_or_comment(path, last + 1, lines[last])
+        sign = lines[last].lstrip()[0]
+        raise InputError(
+            f"{path}, line {last + 1}: {quoted(lines[last], 90)} has as many fields as the rows "
+            f"below it, so it may be a row, or a comment. If names begin with {sign}, put this one "
+            "in double quotes, or add a header line above; if it names the columns, remove the "
+            "sign; if it is a comment, put a space after the sign."
+        )
     return replace(start, notes=start.notes + comments)
 
 
@@ -197,15 +203,6 @@ def _fields(line: str, mark: str) -> list[str]:
 
 def _has_sign(fields: list[str]) -> bool:
     return any(field[:1] in _SIGNS for field in fields)
-
-
-def _row_or_comment(path: Path, number: int, line: str) -> InputError:
-    return InputError(
-        f"{path}, line {number}: {quoted(line, 90)} has as many fields as the rows below it, so it "
-        f"may be a row, or a comment. If names begin with {line.lstrip()[0]}, put this one in "
-        "double quotes, or add a header line above; if it names the columns, remove the sign; if "
-        "it is a comment, put a space after the sign."
-    )
 
 
 def _skipped_note(path: Path, start: Head, above: list[int], width: int) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from robustgc.graph.quoting import listed, quoted, short
-from robustgc.io.column_names import NUMBERED, UNNAMED, named_column, numbered_columns, usual_column
+from robustgc.io.column_names import UNNAMED, named_column, numbered_columns, usual_column
 from robustgc.io.errors import InputError
 from robustgc.transduction.missing import find_missing
 
@@ -52,11 +52,6 @@ class LabelColumns:
             if name not in used and 2 <= (_distinct(values) or 0) <= most:
                 some.append(name)
         return some
-
-
-def has_names(node: str | None, label: str | None) -> bool:
-    """Whether the user speaks of columns by names, which only a header can give."""
-    return any(name is not None and not NUMBERED.fullmatch(name) for name in (node, label))
 
 
 def choose_columns(

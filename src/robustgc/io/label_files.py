@@ -11,10 +11,11 @@ import numpy as np
 
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io.arrow_tables import TYPED, read_typed
+from robustgc.io.column_names import in_header
 from robustgc.io.dialect import Dialect
 from robustgc.io.errors import InputError
 from robustgc.io.frames import arrow_table, is_table
-from robustgc.io.label_columns import LABEL, NODE, LabelColumns, choose_columns, has_names
+from robustgc.io.label_columns import LABEL, NODE, LabelColumns, choose_columns
 from robustgc.io.layouts import Layout, find_layout
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import kind, notes_of
@@ -67,7 +68,7 @@ def read_labels(
     path = table_source(path, "labels", sheet)
     if kind(path) in TYPED:
         return _of_arrow(read_typed(path), str(path), node, label)
-    if header is None and has_names(node, label):
+    if header is None and in_header((node, label)):
         header = True
     # Labels are no numbers, so nothing is said of their decimal mark.
     dialect = replace(
@@ -97,11 +98,10 @@ def reviewed_marks(table: LabelTable, cells: list[Any]) -> list[bool]:
 def _of_arrow(table: Any, where: str, node: str | None, label: str | None) -> LabelTable:
     import pyarrow as pa
 
-    def read(wanted: Sequence[int]) -> list[Any]:
-        return [table.column(k) for k in wanted]
-
     names = table.column_names
-    columns = choose_columns(names, table.num_columns, read, where, node, label)
+    columns = choose_columns(
+        names, len(names), lambda places: list(map(table.column, places)), where, node, label
+    )
     nodes = table.column(columns.node)
     try:
         nodes.cast(pa.string())

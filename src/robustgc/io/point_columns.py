@@ -170,7 +170,13 @@ class PointTable:
             X[:, j] = self._numbers(k)
         check_values(X, columns, self.where, self.layout)
         names = self._names(roles.name, len(X))
-        labels = None if roles.label is None else self._labels(roles.label, names, roles.reviewed)
+        labels = None
+        if roles.label is not None:
+            cells = self.values[roles.label].to_pylist()
+            labels = LabelTable(names, cells, self.where, self.layout)
+            if roles.reviewed is not None:
+                marks = self.values[roles.reviewed].to_pylist()
+                labels.reviewed = reviewed_marks(labels, marks)
         return NamedPoints(X, names, columns, self.header, labels, tuple(notes))
 
     def _features(self, columns: list[int]) -> tuple[list[int], list[str]]:
@@ -265,12 +271,6 @@ class PointTable:
             return np.arange(rows)
         check_names(names, self.row)
         return names
-
-    def _labels(self, k: int, names: NDArray[Any], reviewed: int | None) -> LabelTable:
-        table = LabelTable(names, self.values[k].to_pylist(), self.where, self.layout)
-        if reviewed is not None:
-            table.reviewed = reviewed_marks(table, self.values[reviewed].to_pylist())
-        return table
 
 
 def check_values(

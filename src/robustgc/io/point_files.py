@@ -166,20 +166,16 @@ def named_points(points: Any, choice: Choice = _NO_CHOICE) -> NamedPoints:
     """Read points from an array, or a table: of pandas, or one that speaks the Arrow C stream."""
     home = type(points).__module__.split(".")[0]
     if home in ("pandas", "polars", "pyarrow") or is_table(points):  # not all of theirs are tables
-        return _of_frame(points, home, choice)
+        table = arrow_table(points, "The points")
+        named = home not in ("pandas", "polars", "pyarrow") or column_names(points) is not None
+        index = _index(points) if home == "pandas" and choice.name is None else None
+        return _of_arrow(table, "The points", choice, named, index)
     if choice.by_user:
         raise InputError("An array has no named columns; pass a frame, or leave out their names.")
     X = np.asarray(points, dtype=np.float64)
     if X.ndim != 2:
         raise InputError(f"The points have shape {X.shape}; give one row for each point.")
     return _of_array(X, None, "The points")
-
-
-def _of_frame(frame: Any, home: str, choice: Choice) -> NamedPoints:
-    table = arrow_table(frame, "The points")
-    named = home not in ("pandas", "polars", "pyarrow") or column_names(frame) is not None
-    index = _index(frame) if home == "pandas" and choice.name is None else None
-    return _of_arrow(table, "The points", choice, named, index)
 
 
 def _index(frame: Any) -> Any:
