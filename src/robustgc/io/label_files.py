@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from robustgc.graph.quoting import listed, quoted, short
-from robustgc.io.arrow_tables import TYPED, read_typed
+from robustgc.io.arrow_tables import TYPED, arrow_table, is_table, read_typed
 from robustgc.io.column_names import in_header
 from robustgc.io.dialect import Dialect
 from robustgc.io.errors import InputError
-from robustgc.io.frames import arrow_table, is_table
 from robustgc.io.label_columns import LABEL, NODE, LabelColumns, choose_columns
 from robustgc.io.layouts import Layout, find_layout
 from robustgc.io.named import NamedGraph

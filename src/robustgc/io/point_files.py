@@ -11,10 +11,9 @@ from robustgc.affinity.features import column_names
 from robustgc.graph.quoting import short
 from robustgc.io import tables
 from robustgc.io.arrays import read_array, read_arrays
-from robustgc.io.arrow_tables import TYPED, read_typed
+from robustgc.io.arrow_tables import TYPED, arrow_table, is_table, read_typed
 from robustgc.io.column_names import numbered_columns
 from robustgc.io.dialect import Dialect, is_number
-from robustgc.io.frames import arrow_table, is_table
 from robustgc.io.heads import counts_columns
 from robustgc.io.layouts import Layout, find_layout
 from robustgc.io.opening import InputError, kind, notes_of
