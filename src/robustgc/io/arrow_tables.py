@@ -10,6 +10,7 @@ from typing import Any
 
 from robustgc.graph.quoting import short
 from robustgc.io import limits
+from robustgc.io.arrow import pa, pa_json, pq
 from robustgc.io.opening import InputError, kind, opened, packed_size, whole
 
 PARQUET = (".parquet", ".pq")
@@ -35,8 +36,6 @@ def read_typed(path: Path) -> Any:
 @contextmanager
 def _readable(path: Path, what: str, cure: str = "") -> Iterator[None]:
     """Say of a file that cannot be read that it is not what its ending says."""
-    import pyarrow as pa
-
     try:
         yield
     except InputError:
@@ -56,8 +55,6 @@ def _checked(table: Any) -> Any:
 
 
 def _ipc(path: Path) -> Any:
-    import pyarrow as pa
-
     data = whole(path).getbuffer()
     is_file = bytes(data[: len(_FIRST)]) == _FIRST
     with (pa.ipc.open_file if is_file else pa.ipc.open_stream)(pa.py_buffer(data)) as reader:
@@ -71,9 +68,6 @@ def _ipc(path: Path) -> Any:
 
 
 def _json_lines(path: Path) -> Any:
-    import pyarrow as pa
-    import pyarrow.json as pa_json
-
     content = whole(path, factor=_OBJECTS, what="JSON")
     if not content.getbuffer()[:64].tobytes().lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         raise ValueError("its first line is no object in braces")
@@ -89,8 +83,6 @@ def _json_lines(path: Path) -> Any:
 
 def parquet(path: Path, groups: Sequence[int] | None = None) -> Any:
     """Read a Parquet file, or some of its row groups, as an Arrow table."""
-    import pyarrow.parquet as pq
-
     with _parquet(path) as source:
         _check_rows(path, pq.ParquetFile(source).metadata, groups)
         if groups is None:
@@ -109,8 +101,6 @@ def _check_rows(path: Path, about: Any, groups: Sequence[int] | None) -> None:
 
 def row_groups(path: Path) -> list[int]:
     """Return how many rows every row group of a Parquet file has."""
-    import pyarrow.parquet as pq
-
     with _parquet(path) as source:
         about = pq.ParquetFile(source).metadata
         return [about.row_group(k).num_rows for k in range(about.num_row_groups)]
@@ -140,8 +130,6 @@ def arrow_table(value: Any, where: str) -> Any:
     InputError
         The stream has no columns, as that of a Series, or fails.
     """
-    import pyarrow as pa
-
     try:
         if type(value).__module__.split(".")[0] == "pandas":  # its stream has the index as a column
             return pa.Table.from_pandas(value, preserve_index=_names_rows(value))
@@ -166,8 +154,6 @@ def _names_rows(frame: Any) -> bool:
 
 def _plain(table: Any) -> Any:
     """Return a table without string views, which few functions of Arrow know."""
-    import pyarrow as pa
-
     fields = [
         field.with_type(pa.large_string()) if str(field.type) == "string_view" else field
         for field in table.schema

@@ -10,6 +10,7 @@ from typing import Any
 
 from robustgc.graph.atomic import together
 from robustgc.graph.quoting import listed, quoted, short
+from robustgc.io.arrow import pa
 from robustgc.io.arrow_tables import read_typed
 from robustgc.io.decisions import (
     CLASS,
@@ -65,8 +66,6 @@ class Corrections:
 
     def write(self, labels: Path, log: Path) -> None:
         """Write the labels and the log, both or none; .csv, .tsv, .parquet or .xlsx."""
-        import pyarrow as pa
-
         names = [field.name for field in fields(Decision)]
         kinds = [pa.string()] * 4 + [pa.float64()]
         columns = [
@@ -220,8 +219,6 @@ class _AuditedLabels:
 
     def corrected(self, log: Sequence[Decision]) -> Any:
         """Return the table with what was decided."""
-        import pyarrow as pa
-
         column = self._whole.column(self._label)
         cells, reviewed = column.to_pylist(), list(self._reviewed or [False] * len(column))
         for decision in log:
@@ -260,8 +257,6 @@ class _AuditedLabels:
 
     def _value(self, name: str, kind: Any) -> Any:
         """Return a class as the column of the labels has it."""
-        import pyarrow as pa
-
         if not name or name in self.classes:
             return self.classes.get(name)
         try:

@@ -1,5 +1,6 @@
 """Tables of edges (CSV, TSV, Parquet, Arrow) -> a graph with named nodes."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import adjacency, tables
-from robustgc.io.column_names import in_header
 from robustgc.io.dialect import Dialect, is_number, refuse_cut_numbers
 from robustgc.io.edge_columns import HEADER, Columns, Wanted, choose_edge_columns
 from robustgc.io.errors import TooLargeError
@@ -21,6 +21,7 @@ from robustgc.io.named import NamedGraph, NameTable, as_array, in_32_bits, numbe
 from robustgc.io.opening import InputError, NoRowsError, kind
 from robustgc.io.rows import assemble, check_edge_weights
 
+_NUMBERED = re.compile(r"column \d+")  # what columns without a header are called
 _SOME = 1000  # rows that tell what kind a column is
 
 
@@ -129,7 +130,8 @@ def _text_edges(
 
 def _layout(path: Path, wanted: Wanted, dialect: Dialect | None, *, alone: bool) -> Layout:
     """Look at a text table; columns that are named, other than by number, are in its header."""
-    return find_layout(path, HEADER, True if in_header(wanted) else None, dialect, alone=alone)
+    named = any(name is not None and not _NUMBERED.fullmatch(name) for name in wanted)
+    return find_layout(path, HEADER, True if named else None, dialect, alone=alone)
 
 
 def _look(

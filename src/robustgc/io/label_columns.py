@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from robustgc.graph.quoting import listed, quoted, short
+from robustgc.io.arrow import pa
 from robustgc.io.column_names import UNNAMED, named_column, numbered_columns, usual_column
 from robustgc.io.errors import InputError
 from robustgc.transduction.missing import find_missing
@@ -119,8 +120,6 @@ def _row_counters(
 
 def _counts_rows(values: Any) -> bool:
     """Whether a column holds 0, 1, 2 and so on."""
-    import pyarrow as pa
-
     try:
         numbers = values.cast(pa.int64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -154,8 +153,6 @@ def variety(names: Sequence[str], columns: Sequence[Any]) -> str:
 
 def _distinct(values: Any) -> int | None:
     """Return how many labels a column would give; None for lists and the like."""
-    import pyarrow as pa
-
     try:
         cells = values.unique().to_pylist()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from robustgc.graph.quoting import listed, quoted, short
+from robustgc.io.arrow import pa
 from robustgc.io.arrow_tables import TYPED, arrow_table, is_table, read_typed
 from robustgc.io.column_names import in_header
 from robustgc.io.dialect import Dialect
@@ -95,8 +96,6 @@ def reviewed_marks(table: LabelTable, cells: list[Any]) -> list[bool]:
 
 
 def _of_arrow(table: Any, where: str, node: str | None, label: str | None) -> LabelTable:
-    import pyarrow as pa
-
     names = table.column_names
     columns = choose_columns(
         names, len(names), lambda places: list(map(table.column, places)), where, node, label
@@ -127,8 +126,6 @@ def _of_columns(
 
 def _as_list(column: Any) -> list[Any]:
     """Return a column as a list in which every text is one object, however often it is there."""
-    import pyarrow as pa
-
     if not pa.types.is_string(column.type):
         values: list[Any] = column.to_pylist()
         return values

@@ -5,6 +5,7 @@ from typing import Any
 from unicodedata import normalize
 
 from robustgc.graph.quoting import listed, quoted, short
+from robustgc.io.arrow import pa, pc
 from robustgc.io.named import NamedGraph, as_text
 
 # Straight, then curly ones.
@@ -26,8 +27,6 @@ _WAYS: dict[str, str | tuple[str, str]] = {
 
 def _rewritten(names: Any, way: str | tuple[str, str]) -> Any:
     """Return names written in one of `_WAYS`."""
-    import pyarrow.compute as pc
-
     if isinstance(way, tuple):
         return pc.replace_substring_regex(names, *way)
     return pc.utf8_lower(names) if way == "lower" else pc.utf8_normalize(names, form="NFKC")
@@ -61,8 +60,6 @@ def examples(graph: NamedGraph) -> str:
 
 
 def _matches(names: Any, known: Any) -> int:
-    import pyarrow.compute as pc
-
     return int(pc.sum(pc.is_in(names, value_set=known)).as_py() or 0)
 
 
@@ -83,8 +80,6 @@ _CURE = "write the nodes in the table as in the graph."
 
 def _pair(names: Any, known: Any, one: Any, other: Any) -> str:
     """Return the first pair of names that only the change of writing makes the same."""
-    import pyarrow.compute as pc
-
     places = pc.index_in(one, value_set=other)
     different = pc.and_(pc.is_valid(places), pc.invert(pc.is_in(names, value_set=known)))
     first = pc.index(different, True).as_py()
@@ -98,9 +93,6 @@ def _pair(names: Any, known: Any, one: Any, other: Any) -> str:
 
 def _other_start(names: Any, known: Any) -> Iterator[tuple[int, str]]:
     """Look whether the table counts nodes from 1 and the graph from 0, or the other way round."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         theirs, ours = names.cast(pa.int64()), known.cast(pa.int64())
     except pa.ArrowInvalid:
@@ -121,8 +113,6 @@ def _other_start(names: Any, known: Any) -> Iterator[tuple[int, str]]:
 
 def _attributes(names: Any, graph: NamedGraph) -> Iterator[tuple[int, str]]:
     """Look for the names among the node attributes: programs tell ids from labels."""
-    import pyarrow.compute as pc
-
     for name, values in graph.attributes.items():
         known = as_text(["" if value is None else value for value in values])
         if many := _matches(names, known):
@@ -142,8 +132,6 @@ def _other_columns(
     columns: Mapping[str, Any], known: Any, node: str | None, label: str
 ) -> Iterator[tuple[int, str]]:
     """Look for the nodes in the other columns of the table."""
-    import pyarrow as pa
-
     for name, values in columns.items():
         try:
             many = _matches(as_text(values), known)

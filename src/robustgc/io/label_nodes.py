@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph.quoting import listed, quoted, short
+from robustgc.io.arrow import pa
 from robustgc.io.dialect import is_number
 from robustgc.io.errors import InputError
 from robustgc.io.label_classes import (
@@ -122,8 +123,6 @@ def _why_unknown(
     table: LabelTable, place: NDArray[np.int64], labelled: NDArray[np.bool_], graph: NamedGraph
 ) -> str:
     """Look for the cause in the names, the attributes of the graph and the other columns."""
-    import pyarrow as pa
-
     rows, columns = pa.array(labelled), table.columns
     if columns is None:
         node, label, others = None, "", {"": as_text(list(table.labels))}

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph.quoting import listed, quoted
 from robustgc.graph.weights import Weights
+from robustgc.io.arrow import pa, pc
 from robustgc.io.layouts import INTEGER
 from robustgc.io.opening import InputError
 from robustgc.io.rows import index_type
@@ -58,9 +59,6 @@ def positions(wanted: Any, names: NDArray[Any]) -> NDArray[np.int64]:
 
     Names are compared as text: 7 in a table of numbers is "7" in one of text.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     values, known = _arrow(wanted), _arrow(names)
     if values.type != known.type:
         values, known = values.cast(pa.string()), known.cast(pa.string())
@@ -70,8 +68,6 @@ def positions(wanted: Any, names: NDArray[Any]) -> NDArray[np.int64]:
 
 def as_text(values: Any) -> Any:
     """Return names as an Arrow array of text, as `positions` compares them."""
-    import pyarrow as pa
-
     return _arrow(values).cast(pa.string())
 
 
@@ -121,8 +117,6 @@ def near(name: Any, names: Any) -> str:
 
 def _arrow(values: Any) -> Any:
     """Return names as an Arrow array: whole numbers, or text."""
-    import pyarrow as pa
-
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if not isinstance(values, pa.Array):
@@ -155,8 +149,6 @@ class NameTable:
 
     def __call__(self, chunk: Any) -> Any:
         """Take a chunk of a column."""
-        import pyarrow as pa
-
         if not pa.types.is_string(chunk.type) and not pa.types.is_large_string(chunk.type):
             return chunk
         self._waiting.append(chunk)
@@ -194,8 +186,6 @@ class NameTable:
         return out
 
     def _number(self) -> None:
-        import pyarrow as pa
-
         if not self._waiting:
             return
         known = [] if self._names is None else [self._names]

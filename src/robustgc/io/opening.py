@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NoReturn
 from robustgc.graph import atomic
 from robustgc.graph.atomic import new_file
 from robustgc.graph.quoting import short
+from robustgc.io.arrow import pa
 from robustgc.io.dialect import Dialect, undecodable
 from robustgc.io.errors import InputError, NoRowsError
 from robustgc.io.limits import Metered, check_text
@@ -67,8 +68,6 @@ class InnerFile(_Native):
         """Make one whose content is in memory."""
 
         def stream() -> Any:
-            import pyarrow as pa
-
             return pa.BufferReader(content)
 
         return cls.of(name, ending, len(content), stream, notes=notes)
@@ -134,8 +133,6 @@ def opened(path: Path, *, spaced: bool = False, encoding: str = "utf-8") -> Iter
     Where fields stand `spaced`, between any number of spaces, they come with one, and comments as
     empty lines.
     """
-    import pyarrow as pa
-
     check_file(path)
     if isinstance(path, InnerFile):
         packing, stored = path.packing, path.stream

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from robustgc.affinity.features import matched
 from robustgc.graph.quoting import listed, quoted, short
+from robustgc.io.arrow import pa
 from robustgc.io.column_names import UNNAMED, named_column, usual_column
 from robustgc.io.dialect import MISSING, NUMBER
 from robustgc.io.label_columns import REVIEWED
@@ -120,15 +121,11 @@ def kind_of(fields: Iterable[str]) -> str:
 
 def _value_type(column: Any) -> Any:
     """Return the Arrow type of the values, also where each is stored once."""
-    import pyarrow as pa
-
     return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
 
 
 def kind_in_arrow(column: Any) -> str:
     """Say the same of a column of an Arrow table."""
-    import pyarrow as pa
-
     kind = _value_type(column)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return kind_of(field for field in column[:_LOOKED_AT].to_pylist() if field is not None)
@@ -195,8 +192,6 @@ class PointTable:
         return [k for k in columns if k not in out], notes
 
     def _numbers(self, k: int) -> NDArray[np.float64]:
-        import pyarrow as pa
-
         column, kind = self.values[k], self.kinds[k]
         column = column.cast(_value_type(column))
         try:

@@ -11,6 +11,7 @@ from robustgc.affinity.features import column_names
 from robustgc.graph.quoting import short
 from robustgc.io import tables
 from robustgc.io.arrays import read_array, read_arrays
+from robustgc.io.arrow import pa
 from robustgc.io.arrow_tables import TYPED, arrow_table, is_table, read_typed
 from robustgc.io.column_names import numbered_columns
 from robustgc.io.dialect import Dialect, is_number
@@ -54,8 +55,6 @@ def read_points(
 
 
 def _text(path: Path, choice: Choice, dialect: Dialect | None) -> NamedPoints:
-    import pyarrow as pa
-
     layout = _layout(path, choice, dialect)
     parts = roles(str(path), layout.columns, choice, layout.names is not None)
     kinds = {k: kind_of(r[k] for r in layout.sample if len(r) > k) for k in parts.features}
@@ -102,8 +101,6 @@ def _encoded(chunk: Any) -> Any:
 
 def _joined(chunks: list[Any], kind: Any) -> Any:
     """Return the chunks of a column as one; text as numbers of texts only where all chunks are."""
-    import pyarrow as pa
-
     if len({chunk.type for chunk in chunks}) == 1:
         return pa.chunked_array(chunks).unify_dictionaries()
     return pa.chunked_array([chunk.cast(kind) for chunk in chunks], kind)

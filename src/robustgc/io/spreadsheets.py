@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import limits
+from robustgc.io.arrow import pa, pc
 from robustgc.io.dialect import Dialect
 from robustgc.io.opening import InnerFile, InputError, packed_size, whole
 
@@ -227,9 +228,6 @@ def _table_rows(table: Any) -> Iterator[Sequence[Any]]:
 
 def _check(path: Path, table: Any) -> None:
     """Refuse a table that a sheet cannot hold."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if table.num_rows >= ROWS:
         raise InputError(
             f"{path}: a sheet has {ROWS} rows at most, and the table has {table.num_rows} and a "

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from robustgc.graph.quoting import quoted, short
+from robustgc.io.arrow import pa, pa_csv, pc
 from robustgc.io.dialect import MISSING, is_number, undecodable
 from robustgc.io.heads import LONG, LONGEST, RETURN
 from robustgc.io.layouts import Layout, why_no_row
@@ -33,13 +34,11 @@ def read(layout: Layout, types: dict[int, Any], keep: Callable[[Any], Any] | Non
     `keep` changes every chunk, such as to one that needs less memory. A row that does not fit is
     refused, with its line.
     """
-    import pyarrow as pa
-    import pyarrow.csv as pc
-
     columns = [f"f{k}" for k in range(layout.width + layout.blank)]
     text = {k: pa.string() for k in range(len(columns)) if k not in types}  # to find open quotes
-    reading = pc.ReadOptions(column_names=columns, skip_rows=layout.skipped, block_size=BLOCK)
-    converting = pc.ConvertOptions(
+    reading = pa_csv.ReadOptions(column_names=columns, skip_rows=layout.skipped, block_size=BLOCK)
+    parsing = pa_csv.ParseOptions(delimiter=layout.delimiter)
+    converting = pa_csv.ConvertOptions(
         column_types={columns[k]: kind for k, kind in (types | text).items()},
         include_columns=[columns[k] for k in (types | text)],
         strings_can_be_null=False,
@@ -52,9 +51,7 @@ def read(layout: Layout, types: dict[int, Any], keep: Callable[[Any], Any] | Non
     try:
         with (
             layout.opened() as stream,
-            closing(
-                batches(stream, reading, pc.ParseOptions(delimiter=layout.delimiter), converting)
-            ) as parts,
+            closing(batches(stream, reading, parsing, converting)) as parts,
         ):
             for batch in parts:
                 columns_read = [_one_line(column) for column in batch.columns]
@@ -76,16 +73,13 @@ def batches(stream: Any, reading: Any, parsing: Any, converting: Any) -> Generat
     Arrow reads ahead, and closing its reader does not stop that. A thread that still reads a Python
     stream, or lets go of bytes that it got from one, while the interpreter ends aborts the process.
     """
-    import pyarrow as pa
-    import pyarrow.csv as pc
-
     if isinstance(stream, pa.OSFile):  # nothing of Python's
-        with pc.open_csv(stream, reading, parsing, converting) as reader:
+        with pa_csv.open_csv(stream, reading, parsing, converting) as reader:
             yield from reader
         return
     lender, reader = _Lender(stream), None
     try:
-        reader = pc.open_csv(lender.file(), reading, parsing, converting)
+        reader = pa_csv.open_csv(lender.file(), reading, parsing, converting)
         yield from reader
     finally:
         del reader
@@ -141,9 +135,6 @@ class _File(io.RawIOBase):
 
 def _one_line(column: Any) -> Any:
     """Return text without spaces around it; refuse what an open quote has swallowed."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not pa.types.is_string(column.type):
         return column
     if pc.any(pc.match_substring(column, "\n")).as_py():
@@ -152,15 +143,11 @@ def _one_line(column: Any) -> Any:
 
 
 def _filled(column: Any) -> bool:
-    import pyarrow.compute as pc
-
     return bool(pc.any(pc.not_equal(column, "")).as_py())
 
 
 def read_text(layout: Layout, places: Sequence[int]) -> list[Any]:
     """Read some columns of a text table as text: a chunked Arrow array of each."""
-    import pyarrow as pa
-
     chunks = read(layout, dict.fromkeys(places, pa.string()))
     return [pa.chunked_array(part, type=pa.string()) for part in chunks]
 
