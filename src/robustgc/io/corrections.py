@@ -32,8 +32,7 @@ from robustgc.io.layouts import INTEGER, Layout
 from robustgc.io.named import near
 from robustgc.io.opening import InnerFile, InputError, opened, replacing
 from robustgc.io.sources import source
-from robustgc.io.spreadsheets import write_sheet
-from robustgc.io.writing import MARK, SHEET, TYPED, write_typed
+from robustgc.io.writing import MARK, TYPED, write_typed
 from robustgc.transduction.missing import find_missing
 
 
@@ -319,11 +318,8 @@ def _style(path: Path, layout: Layout | None, dialect: Dialect) -> Style:
 def _write(path: Path, table: Any, style: Style, cells: list[list[Any]] | None = None) -> None:
     """Write an Arrow table as what the ending says; quotes stand only where they must."""
     with replacing(path) as file:
-        if path.suffix.lower() == SHEET and cells is not None:
-            write_sheet(path, table, file, rows=cells)
-            return
         if path.suffix.lower() in TYPED:
-            write_typed(path, table, file)
+            write_typed(path, table, file, rows=cells)
             return
         delimiter = "\t" if path.suffix.lower() == ".tsv" else style.delimiter
         text = io.StringIO(newline="")

@@ -22,23 +22,12 @@ _ROWS = 2**19  # names that wait, at least, before they are numbered together
 
 @dataclass(frozen=True)
 class NamedGraph:
-    """Weights, and what the user calls the nodes.
+    """Weights, and what the user calls the nodes."""
 
-    Attributes
-    ----------
-    W : weights
-        Not checked yet.
-    names : ndarray, shape (N,)
-        Integers or text, no two the same.
-    notes : tuple of str
-        What the user should know of how the graph was read.
-    attributes : mapping
-        From the name of a node attribute to a value per node, None where it is missing.
-    """
-
-    W: Weights
-    names: NDArray[Any]
-    notes: tuple[str, ...] = ()
+    W: Weights  # not checked yet
+    names: NDArray[Any]  # integers or text, no two the same
+    notes: tuple[str, ...] = ()  # what the user should know of how the graph was read
+    # From the name of a node attribute to a value per node, None where it is missing.
     attributes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @property

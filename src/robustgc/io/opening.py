@@ -66,11 +66,7 @@ class InnerFile(_Native):
         cls, name: str | Path, ending: str, content: bytes, notes: tuple[str, ...] = ()
     ) -> "InnerFile":
         """Make one whose content is in memory."""
-
-        def stream() -> Any:
-            return pa.BufferReader(content)
-
-        return cls.of(name, ending, len(content), stream, notes=notes)
+        return cls.of(name, ending, len(content), lambda: pa.BufferReader(content), notes=notes)
 
     def with_segments(self, *segments: Any) -> Path:
         """Return paths derived from this one, such as its folder, as plain paths."""

@@ -55,7 +55,8 @@ def read(layout: Layout, types: dict[int, Any], keep: Callable[[Any], Any] | Non
         ):
             for batch in parts:
                 columns_read = [_one_line(column) for column in batch.columns]
-                if layout.blank and any(map(_filled, columns_read[-layout.blank :])):
+                after = columns_read[-layout.blank :] if layout.blank else []
+                if any(pc.any(pc.not_equal(column, "")).as_py() for column in after):
                     raise pa.ArrowInvalid("text after the last column")
                 for part, column in zip(chunks, columns_read, strict=False):
                     part.append(column if keep is None else keep(column))
@@ -140,10 +141,6 @@ def _one_line(column: Any) -> Any:
     if pc.any(pc.match_substring(column, "\n")).as_py():
         raise pa.ArrowInvalid("a field goes on over the end of its line")
     return pc.utf8_trim_whitespace(column)
-
-
-def _filled(column: Any) -> bool:
-    return bool(pc.any(pc.not_equal(column, "")).as_py())
 
 
 def read_text(layout: Layout, places: Sequence[int]) -> list[Any]:

@@ -105,10 +105,12 @@ def _write_text(table: Any, file: Any, excel: bool, delimiter: str) -> None:
     pa_csv.write_csv(table, file, pa_csv.WriteOptions(delimiter=delimiter))
 
 
-def write_typed(path: Path, table: Any, file: BinaryIO, run: str | None = None) -> None:
-    """Write an Arrow table as one of `TYPED`, which the ending of the path says."""
+def write_typed(
+    path: Path, table: Any, file: BinaryIO, run: str | None = None, rows: Any = None
+) -> None:
+    """Write an Arrow table as one of `TYPED`, which the ending says; `rows` are as in a sheet."""
     if path.suffix.lower() == SHEET:
-        write_sheet(path, table, file, run)
+        write_sheet(path, table, file, run, rows)
         return
     named = table if run is None else table.replace_schema_metadata({"robustgc_run": run})
     pq.write_table(named, file)
