@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,7 @@ NODE = ("node", "id", "name", "node_id", "nodeid", "vertex", "row")
 LABEL = ("label", "class", "y", "target", "category", "given")
 REVIEWED = "reviewed"  # labels that a person has looked at and kept
 _RIVALS = ("label", "class", "target", "category")  # two of these in one table: which is it?
+_Read: TypeAlias = Callable[[Sequence[int]], list[Any]]  # gives columns by their places
 _MOST = 20  # columns whose values are counted for a message
 
 
@@ -27,7 +28,7 @@ class LabelColumns:
     """
 
     names: tuple[str, ...]
-    read: Callable[[Sequence[int]], list[Any]]
+    read: _Read
     node: int
     label: int
     reviewed: int | None  # says which labels a person has looked at
@@ -58,7 +59,7 @@ class LabelColumns:
 def choose_columns(
     names: Sequence[str] | None,
     width: int,
-    read: Callable[[Sequence[int]], list[Any]],
+    read: _Read,
     where: str,
     node: str | None,
     label: str | None,
@@ -108,9 +109,7 @@ def _pair(
     return i, j
 
 
-def _row_counters(
-    names: Sequence[str], usable: list[int], read: Callable[[Sequence[int]], list[Any]]
-) -> list[int]:
+def _row_counters(names: Sequence[str], usable: list[int], read: _Read) -> list[int]:
     """Return the columns without a name that only count the rows, where two others have names."""
     unnamed = [k for k in usable if UNNAMED.fullmatch(names[k])]
     if len(usable) - len(unnamed) < 2:
@@ -127,9 +126,7 @@ def _counts_rows(values: Any) -> bool:
     return numbers.null_count == 0 and np.array_equal(numbers.to_numpy(), np.arange(len(numbers)))
 
 
-def _open_choice(
-    names: Sequence[str], read: Callable[[Sequence[int]], list[Any]], where: str, *, headless: bool
-) -> InputError:
+def _open_choice(names: Sequence[str], read: _Read, where: str, *, headless: bool) -> InputError:
     columns = read(range(len(names))[:_MOST])
     cure = "Name the column with --label-column (label_column= in Python)"
     if headless:

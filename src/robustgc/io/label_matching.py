@@ -1,6 +1,6 @@
 """Why nodes of a table of labels are not in the graph: the cause is looked for, and said."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from unicodedata import normalize
 
@@ -12,24 +12,22 @@ from robustgc.io.named import NamedGraph, as_text
 _QUOTATION_MARKS = "\"'`\u00b4\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 
 
-# What to do with names, on both sides, so that they are the same, by the words for it: a pattern
-# and what replaces it, or a way of its own.
-_WAYS: dict[str, str | tuple[str, str]] = {
-    "spaces are left out": (r"[\s\x{a0}]+", ""),
-    "quotation marks are left out": (f"[{_QUOTATION_MARKS}]", ""),
-    "'.0' at the end is dropped": (r"\.0+$", ""),
-    "leading zeros are dropped": ("^0+([0-9])", r"\1"),
-    "upper and lower case count as the same": "lower",
-    "accents are stored the same way (Unicode NFC)": "composed",
-    "invisible characters are left out": (r"\p{Cf}+", ""),
+def _replaced(pattern: str, text: str = "") -> Callable[[Any], Any]:
+    return lambda names: pc.replace_substring_regex(names, pattern, text)
+
+
+# What to do with names, on both sides, so that they are the same, by the words for it.
+_WAYS: dict[str, Callable[[Any], Any]] = {
+    "spaces are left out": _replaced(r"[\s\x{a0}]+"),
+    "quotation marks are left out": _replaced(f"[{_QUOTATION_MARKS}]"),
+    "'.0' at the end is dropped": _replaced(r"\.0+$"),
+    "leading zeros are dropped": _replaced("^0+([0-9])", r"\1"),
+    "upper and lower case count as the same": lambda names: pc.utf8_lower(names),  # noqa: PLW0108 loads late
+    "accents are stored the same way (Unicode NFC)": (
+        lambda names: pc.utf8_normalize(names, form="NFKC")
+    ),
+    "invisible characters are left out": _replaced(r"\p{Cf}+"),
 }
-
-
-def _rewritten(names: Any, way: str | tuple[str, str]) -> Any:
-    """Return names written in one of `_WAYS`."""
-    if isinstance(way, tuple):
-        return pc.replace_substring_regex(names, *way)
-    return pc.utf8_lower(names) if way == "lower" else pc.utf8_normalize(names, form="NFKC")
 
 
 def cause(
@@ -67,9 +65,9 @@ def _other_writing(names: Any, known: Any) -> Iterator[tuple[int, str]]:
     """Try one change of writing after another, then all of them together."""
     every_name, every_known = names, known
     for words, way in _WAYS.items():
-        one, other = _rewritten(names, way), _rewritten(known, way)
+        one, other = way(names), way(known)
         yield _matches(one, other), f"do once {words}{_pair(names, known, one, other)}: {_CURE}"
-        every_name, every_known = _rewritten(every_name, way), _rewritten(every_known, way)
+        every_name, every_known = way(every_name), way(every_known)
     both = _pair(names, known, every_name, every_known)
     words = "spaces, quotation marks, leading zeros, a '.0' at the end, upper case and Unicode"
     yield _matches(every_name, every_known), f"do once {words} are left aside{both}: {_CURE}"
