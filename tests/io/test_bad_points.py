@@ -11,7 +11,7 @@ import pytest
 from robustgc.io import opening
 from robustgc.io.graph_files import read_graph, write_graph
 from robustgc.io.opening import InputError
-from robustgc.io.point_files import named_points, read_points
+from robustgc.io.point_files import Choice, named_points, read_points
 from robustgc.io.writing import print_table, write_table
 
 
@@ -92,10 +92,10 @@ def test_columns_that_are_not_there(tmp_path):
     path.write_text("id,x\na,1\nb,2\n")
     for options in ({"name": "who"}, {"columns": ["who"]}):
         with pytest.raises(InputError, match=r"no column 'who'; the columns are 'id', 'x'\."):
-            read_points(path, **options)
+            read_points(path, Choice(**options))
     np.save(tmp_path / "p.npy", np.eye(2))
     with pytest.raises(InputError, match="an array has no named columns; leave out --id"):
-        read_points(tmp_path / "p.npy", name="id")
+        read_points(tmp_path / "p.npy", Choice("id"))
     with pytest.raises(InputError, match=r"shape \(3,\); give one row for each point"):
         named_points([1, 2, 3])
     with pytest.raises(InputError, match="The points, row 2, column 'column 1': the value is mis"):

@@ -16,7 +16,7 @@ from robustgc.api import classify
 from robustgc.io.errors import InputError
 from robustgc.io.graph_files import read_graph
 from robustgc.io.label_files import read_labels
-from robustgc.io.point_files import read_points
+from robustgc.io.point_files import Choice, read_points
 
 
 def weights(graph):
@@ -305,7 +305,7 @@ def test_tables_with_types_are_edges_labels_and_points(tmp_path, name):
     assert weights(read_graph(path)) == EDGES
     labels = read_labels(path, node="source", label="target")
     assert labels.labels == ["b", "c", "2020-01-01"]
-    points = read_points(path, name="source", columns=["weight"])
+    points = read_points(path, Choice("source", columns=["weight"]))
     assert points.X.tolist() == [[1.0], [2.5], [3.0]]
     assert points.names.tolist() == ["007", "b", "c"]
 

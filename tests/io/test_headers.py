@@ -14,7 +14,7 @@ from robustgc.cli.app import app
 from robustgc.io.dialect import Dialect
 from robustgc.io.edge_tables import text_edges
 from robustgc.io.graph_files import read_graph
-from robustgc.io.headers import First, first_edge
+from robustgc.io.heads import First, first_edge
 from robustgc.io.objects import named_graph
 from robustgc.io.opening import InputError
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from robustgc.cli.app import app
 from robustgc.io.dialect import Dialect
 from robustgc.io.opening import InputError
-from robustgc.io.point_files import read_points
+from robustgc.io.point_files import Choice, read_points
 
 NOTE = "line 1 is read as a header, as it counts the columns (--no-header reads it as a point)"
 
@@ -77,7 +77,7 @@ def test_years_above_numbers(tmp_path):
     years, path = pd.DataFrame(groups(), columns=[1990, 1991, 1992]), tmp_path / "years.csv"
     years.to_csv(path, index=False)
     model = ["1990", "1991", "1992"]
-    found = read_points(path, model=model)
+    found = read_points(path, Choice(model=model))
     assert len(found.X) == 40
     assert (
         "line 1 is read as a header, as it has the names of the model's columns" in found.notes[0]

@@ -4,14 +4,14 @@ import time
 
 import pytest
 
-from robustgc.io import decimals, label_classes, point_columns, spreadsheets
+from robustgc.io import dialect, label_classes, point_columns, spreadsheets
 from robustgc.io.label_files import read_labels
 
 MANY = 15_000  # letters; a pattern that begins anew at each of them takes seconds
 
 FIELDS = {
-    "digits": (decimals.is_number, "9" * MANY + "x"),
-    "digits and a fraction": (decimals.is_number, "9" * MANY + ".5e7x"),
+    "digits": (dialect.is_number, "9" * MANY + "x"),
+    "digits and a fraction": (dialect.is_number, "9" * MANY + ".5e7x"),
     "a price": (point_columns._LIKE_NUMBER.fullmatch, "1" + " " * MANY + "x"),
     "a price without a number": (point_columns._LIKE_NUMBER.fullmatch, " " * MANY + "x"),
     "zeros in front": (label_classes._as_number, "0" * MANY + "x"),

@@ -6,7 +6,7 @@ import pytest
 
 from robustgc import classify
 from robustgc.compare.comparing import compare
-from robustgc.io.point_files import named_points
+from robustgc.io.point_files import Choice, named_points
 
 
 def flowers(seed=7411, n=40):
@@ -27,10 +27,10 @@ def flowers(seed=7411, n=40):
 @pytest.mark.parametrize("name", [None, "id"])
 def test_a_column_of_names_goes_before_the_index(name):
     frame = flowers().sample(frac=1, random_state=7417)
-    found = named_points(frame, name=name, label="species")
+    found = named_points(frame, Choice(name, "species"))
     assert found.names.tolist() == frame.id.tolist()
     assert found.columns == ("length", "width")
-    nameless = named_points(frame.drop(columns="id"), label="species")
+    nameless = named_points(frame.drop(columns="id"), Choice(label="species"))
     assert nameless.names.tolist() == frame.index.tolist()
 
 

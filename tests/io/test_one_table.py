@@ -14,7 +14,7 @@ from robustgc import classify
 from robustgc.cli.app import app
 from robustgc.compare.comparing import compare
 from robustgc.io.opening import InputError
-from robustgc.io.point_files import named_points, read_points
+from robustgc.io.point_files import Choice, named_points, read_points
 
 
 def flowers(seed=9403, n=60):
@@ -60,7 +60,7 @@ def test_points_label_column_and_id_are_all_it_takes(tmp_path, ending):
     assert answers.given.tolist() == frame.species.fillna("").tolist()
     assert "note: 1 column of text is left out: 'colour' (3 distinct values)" in result.stderr
     assert "60 nodes, 20 labels of 2 classes" in result.stderr
-    known = read_points(path, name="flower", label="species")
+    known = read_points(path, Choice(name="flower", label="species"))
     assert known.columns == ("length", "wide", "width")
     np.testing.assert_array_equal(known.X[:, 1], frame.wide)  # true is 1, false is 0
     # The same table without labels is answered the same by the model.
@@ -155,14 +155,14 @@ def test_paths_in_python(tmp_path):
 
 def test_a_usual_name_is_taken_for_names_and_said():
     frame, _ = flowers()
-    found = named_points(frame.rename(columns={"flower": "ID"}), label="species")
+    found = named_points(frame.rename(columns={"flower": "ID"}), Choice(label="species"))
     assert found.names.tolist() == frame.flower.tolist()
     assert "column 'ID' is taken for names of points, not a feature" in found.notes
     numbered = frame.assign(flower=range(100, 160)).rename(columns={"flower": "id"})
-    assert named_points(numbered, label="species").columns == ("length", "wide", "width")
+    assert named_points(numbered, Choice(label="species")).columns == ("length", "wide", "width")
     indexed = numbered.set_index(frame.flower)
-    assert named_points(indexed, label="species").names.tolist() == list(range(100, 160))
-    assert named_points(indexed, label="species").columns == ("length", "wide", "width")
+    assert named_points(indexed, Choice(label="species")).names.tolist() == list(range(100, 160))
+    assert named_points(indexed, Choice(label="species")).columns == ("length", "wide", "width")
 
 
 BODY = "".join(f"{k},{k / 7 + 4 * (k % 2)},{k % 3},{'ab'[k % 2]}\n" for k in range(12))
@@ -210,7 +210,7 @@ def test_messy_tables_are_read_as_they_are_meant(tmp_path, name):
     text, columns, note = READ[name]
     path = tmp_path / "t.csv"
     path.write_text(text, encoding="utf-8")
-    found = read_points(path, label="s")
+    found = read_points(path, Choice(label="s"))
     assert list(found.columns) == columns
     assert note in "\n".join(found.notes)
     assert bool(found.notes) == bool(note)
@@ -256,7 +256,7 @@ def test_messy_tables_that_cannot_be_meant_are_refused(tmp_path, name):
     path = tmp_path / "t.csv"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        read_points(path, label="s", **options)
+        read_points(path, Choice(label="s", **options))
     assert str(path) in str(caught.value)
     assert message in str(caught.value)
     assert str(caught.value).endswith(".")
@@ -267,11 +267,11 @@ def test_an_index_that_pandas_wrote_to_parquet_is_left_out(tmp_path):
     shuffled = frame.drop(columns="flower").sample(frac=1, random_state=9407)
     shuffled.to_parquet(tmp_path / "t.parquet")
     assert "__index_level_0__" in pq.read_schema(tmp_path / "t.parquet").names
-    found = read_points(tmp_path / "t.parquet", label="species")
+    found = read_points(tmp_path / "t.parquet", Choice(label="species"))
     assert found.columns == ("length", "wide", "width")
     assert "no name ('__index_level_0__') and numbers the rows" in found.notes[-1]
     frame.drop(columns="flower").to_csv(tmp_path / "t.csv")
-    again = named_points(pd.read_csv(tmp_path / "t.csv"), label="species")
+    again = named_points(pd.read_csv(tmp_path / "t.csv"), Choice(label="species"))
     assert again.columns == found.columns
     assert "('Unnamed: 0') and numbers the rows (0 to 59)" in again.notes[-1]
 
@@ -279,10 +279,14 @@ def test_an_index_that_pandas_wrote_to_parquet_is_left_out(tmp_path):
 def test_text_that_holds_numbers_counts_as_numbers_in_parquet(tmp_path):
     table = pa.table({"x": ["1.5", "2", "-3e2"], "s": ["a", "b", "a"], "d": [None, None, None]})
     pq.write_table(table.drop(["d"]), tmp_path / "t.parquet")
-    assert read_points(tmp_path / "t.parquet", label="s").X.ravel().tolist() == [1.5, 2, -300]
+    assert read_points(tmp_path / "t.parquet", Choice(label="s")).X.ravel().tolist() == [
+        1.5,
+        2,
+        -300,
+    ]
     pq.write_table(table, tmp_path / "t.parquet")
     with pytest.raises(InputError, match="row 1, column 'd': the value is missing"):
-        read_points(tmp_path / "t.parquet", label="s")
+        read_points(tmp_path / "t.parquet", Choice(label="s"))
 
 
 def test_frames_that_are_no_tables():

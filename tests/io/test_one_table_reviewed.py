@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from robustgc import classify
 from robustgc.cli.app import app
 from robustgc.io.opening import InputError
-from robustgc.io.point_files import named_points, read_points
+from robustgc.io.point_files import Choice, named_points, read_points
 
 
 def flowers(seed=5101, n=30):
@@ -74,10 +74,12 @@ def test_a_column_called_reviewed_is_a_feature_where_it_cannot_mean_labels(tmp_p
     frame = flowers().assign(reviewed=range(30))
     assert named_points(frame.drop(columns="species")).columns[-1] == "reviewed"
     frame.to_csv(tmp_path / "t.csv", index=False)
-    chosen = read_points(tmp_path / "t.csv", label="species", columns=["length", "reviewed"])
+    chosen = read_points(
+        tmp_path / "t.csv", Choice(label="species", columns=["length", "reviewed"])
+    )
     assert (chosen.columns, chosen.labels.reviewed) == (("length", "reviewed"), None)
     with pytest.raises(InputError, match="line 4: '2' in the column reviewed is neither yes"):
-        read_points(tmp_path / "t.csv", label="species")
+        read_points(tmp_path / "t.csv", Choice(label="species"))
 
 
 def test_the_loop_of_review_on_one_table(tmp_path):

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import pytest
 
-from robustgc.io.streaming import batches
+from robustgc.io.tables import batches
 
 ROWS = b"1,2\n" * 2**18  # a megabyte
 BAD = b"x,2\n"

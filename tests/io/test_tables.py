@@ -13,7 +13,7 @@ from robustgc.io.label_files import label_table, of_attribute, read_labels
 from robustgc.io.label_nodes import node_labels
 from robustgc.io.named import NamedGraph, positions
 from robustgc.io.objects import named_graph
-from robustgc.io.point_files import named_points, read_points
+from robustgc.io.point_files import Choice, named_points, read_points
 from robustgc.io.writing import write_table
 
 
@@ -67,7 +67,7 @@ def test_points_of_every_kind_are_the_same(tmp_path):
     for found in (read_points(tmp_path / "p.npy"), named_points(X)):
         np.testing.assert_array_equal(found.X, X)
         assert found.names.tolist() == [0, 1, 2]
-    chosen = read_points(tmp_path / "p.csv", name="y", columns=["x"])
+    chosen = read_points(tmp_path / "p.csv", Choice("y", columns=["x"]))
     assert chosen.X.ravel().tolist() == X[:, 0].tolist()
     assert chosen.columns == ("x",)
     whole = pa.table({"x": pa.array([2**60 + 1, 3])})

@@ -272,19 +272,18 @@ class DataOptions(PointOptions, LabelOptions, GraphOptions):
 
     def point_table(self) -> Any:
         """Read the points, with their labels where these are one of the columns."""
+        from robustgc.io.point_columns import Choice
         from robustgc.io.point_files import read_points
 
         assert self.points is not None
         label = self.label_column if self.labels is None else self.labels
-        return read_points(
-            self.points,
+        choice = Choice(
             name=self.identity,
-            columns=self.column_list,
             label=None if label == PIPE and self.labels is not None else label,
+            columns=self.column_list,
             or_file=self.labels is not None,
-            sheet=self.sheet,
-            dialect=self.dialect(),
         )
+        return read_points(self.points, choice, sheet=self.sheet, dialect=self.dialect())
 
 
 @dataclass(frozen=True)

@@ -37,20 +37,15 @@ def predict(
     shared.check_dialect(tables)
     with guarded(tables.max_size, quiet):
         from robustgc.api import load
+        from robustgc.io.point_columns import Choice
         from robustgc.io.point_files import read_points
         from robustgc.io.writing import check_table, print_table, write_table
 
         if output is not None:
             check_table(output)
         known = load(model)
-        new = read_points(
-            points,
-            name=columns.identity,
-            columns=columns.column_list,
-            sheet=tables.sheet,
-            model=known.features,
-            dialect=tables.dialect(),
-        )
+        wanted = Choice(columns.identity, columns=columns.column_list, model=known.features)
+        new = read_points(points, wanted, sheet=tables.sheet, dialect=tables.dialect())
         say_notes((*new.notes, *_order_note(known, new)), quiet)
         answers = known.predicted(new)
         if output is not None:

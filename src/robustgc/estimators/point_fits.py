@@ -14,7 +14,7 @@ from robustgc.graph.alerts import warn
 from robustgc.graph.quoting import listed, quoted
 from robustgc.io.label_files import LabelTable, names_file
 from robustgc.io.opening import InputError
-from robustgc.io.point_columns import NamedPoints
+from robustgc.io.point_columns import Choice, NamedPoints
 from robustgc.io.point_files import named_points, read_points
 
 
@@ -29,11 +29,10 @@ def points_of(
     if isinstance(points, NamedPoints):
         return points
     label = labels if isinstance(labels, str) else None
-    or_file = label is not None and names_file(label)
+    choice = Choice(name, label, or_file=label is not None and names_file(label))
     if isinstance(points, str | Path):
-        return read_points(Path(points), name=name, label=label, or_file=or_file, **files)
-    known = named_points(points, name=name, label=label, or_file=or_file)
-    return _with_series(known, points, labels)
+        return read_points(Path(points), choice, **files)
+    return _with_series(named_points(points, choice), points, labels)
 
 
 def _with_series(known: NamedPoints, frame: Any, labels: Any) -> NamedPoints:

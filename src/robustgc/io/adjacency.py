@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from robustgc.graph.quoting import quoted
 from robustgc.io import tables
-from robustgc.io.decimals import is_number
+from robustgc.io.arrow import pa
+from robustgc.io.dialect import is_number
 from robustgc.io.edge_columns import HEADER
-from robustgc.io.headers import counts_rows
+from robustgc.io.heads import counts_rows
 from robustgc.io.layouts import Layout
 from robustgc.io.named import NamedGraph, as_names, numbers_or_text
 from robustgc.io.opening import InputError
@@ -79,8 +80,6 @@ def of_text(path: Path, look: Layout, header: bool | None = None) -> Matrix | No
 
     `header` is what the user says of the first row.
     """
-    import pyarrow as pa
-
     shape = (None if header is False else _named(look)) or _square(look)
     if shape is None:
         _refuse_three(path, look)
@@ -213,8 +212,6 @@ def _ordered(
 
 def of_arrow(table: Any) -> Matrix | None:
     """Return the matrix that an Arrow table is; None: it is none."""
-    import pyarrow as pa
-
     count, columns = table.num_rows, table.column_names
     if count < 2 or table.num_columns not in (count, count + 1):
         return None

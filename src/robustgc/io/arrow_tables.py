@@ -1,4 +1,7 @@
-"""Tables whose columns have types: Parquet, Feather and Arrow IPC, and JSON lines."""
+"""Tables whose columns have types, as Arrow tables: from files, and from objects of any library.
+
+Files are Parquet, Feather and Arrow IPC, and JSON lines; objects speak Arrow's C stream.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,6 +10,7 @@ from typing import Any
 
 from robustgc.graph.quoting import short
 from robustgc.io import limits
+from robustgc.io.arrow import pa, pa_json, pq
 from robustgc.io.opening import InputError, kind, opened, packed_size, whole
 
 PARQUET = (".parquet", ".pq")
@@ -32,8 +36,6 @@ def read_typed(path: Path) -> Any:
 @contextmanager
 def _readable(path: Path, what: str, cure: str = "") -> Iterator[None]:
     """Say of a file that cannot be read that it is not what its ending says."""
-    import pyarrow as pa
-
     try:
         yield
     except InputError:
@@ -53,32 +55,19 @@ def _checked(table: Any) -> Any:
 
 
 def _ipc(path: Path) -> Any:
-    import pyarrow as pa
-
     data = whole(path).getbuffer()
-    opening = pa.ipc.open_file if bytes(data[: len(_FIRST)]) == _FIRST else pa.ipc.open_stream
-    with opening(pa.py_buffer(data)) as reader:
+    is_file = bytes(data[: len(_FIRST)]) == _FIRST
+    with (pa.ipc.open_file if is_file else pa.ipc.open_stream)(pa.py_buffer(data)) as reader:
         batches, size = [], 0
-        for batch in _batches(reader):
+        parts = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
+        for batch in parts:
             batches.append(batch)
             size += batch.nbytes
             limits.check_unpacked(path, packed_size(path), size, more=True)
         return pa.Table.from_batches(batches, reader.schema)
 
 
-def _batches(reader: Any) -> Iterator[Any]:
-    """Yield the parts of a table, of a file or of a stream."""
-    if not hasattr(reader, "num_record_batches"):
-        yield from reader
-        return
-    for k in range(reader.num_record_batches):
-        yield reader.get_batch(k)
-
-
 def _json_lines(path: Path) -> Any:
-    import pyarrow as pa
-    import pyarrow.json as pa_json
-
     content = whole(path, factor=_OBJECTS, what="JSON")
     if not content.getbuffer()[:64].tobytes().lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         raise ValueError("its first line is no object in braces")
@@ -94,8 +83,6 @@ def _json_lines(path: Path) -> Any:
 
 def parquet(path: Path, groups: Sequence[int] | None = None) -> Any:
     """Read a Parquet file, or some of its row groups, as an Arrow table."""
-    import pyarrow.parquet as pq
-
     with _parquet(path) as source:
         _check_rows(path, pq.ParquetFile(source).metadata, groups)
         if groups is None:
@@ -114,8 +101,6 @@ def _check_rows(path: Path, about: Any, groups: Sequence[int] | None) -> None:
 
 def row_groups(path: Path) -> list[int]:
     """Return how many rows every row group of a Parquet file has."""
-    import pyarrow.parquet as pq
-
     with _parquet(path) as source:
         about = pq.ParquetFile(source).metadata
         return [about.row_group(k).num_rows for k in range(about.num_row_groups)]
@@ -127,3 +112,50 @@ def _parquet(path: Path) -> Iterator[Any]:
         source = stream if path.suffix.lower() in PARQUET else whole(path)  # packed once more
         with _readable(path, "Parquet"):
             yield source
+
+
+def is_table(value: Any) -> bool:
+    """Whether an object gives its rows as an Arrow C stream: pandas, polars, pyarrow, DuckDB."""
+    return hasattr(value, "__arrow_c_stream__")
+
+
+def arrow_table(value: Any, where: str) -> Any:
+    """Return the rows of an object as an Arrow table.
+
+    The index of pandas is no column, unless it has the names of the columns: then the frame is an
+    adjacency matrix, and the index names its rows.
+
+    Raises
+    ------
+    InputError
+        The stream has no columns, as that of a Series, or fails.
+    """
+    try:
+        if type(value).__module__.split(".")[0] == "pandas":  # its stream has the index as a column
+            return pa.Table.from_pandas(value, preserve_index=_names_rows(value))
+        return _plain(value if isinstance(value, pa.Table) else pa.table(value))
+    except InputError:
+        raise
+    except Exception as error:  # of the library whose stream it is
+        raise InputError(
+            f"{where}, of type {type(value).__name__}, cannot be read as a table of columns "
+            f"({short(f'{type(error).__name__}: {error}')}). A table has a row each, and "
+            "columns that are all numbers, or all text, no two of the same name. Pass a "
+            "frame or a table."
+        ) from error
+
+
+def _names_rows(frame: Any) -> bool:
+    """Whether the index of a frame has the names of its columns."""
+    columns = {str(name) for name in frame.columns}
+    square = frame.index.nlevels == 1 and len(frame) == len(frame.columns)
+    return square and {str(name) for name in frame.index} == columns
+
+
+def _plain(table: Any) -> Any:
+    """Return a table without string views, which few functions of Arrow know."""
+    fields = [
+        field.with_type(pa.large_string()) if str(field.type) == "string_view" else field
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(fields)) if fields != list(table.schema) else table

@@ -8,12 +8,17 @@ from robustgc.graph.quoting import listed, quoted
 from robustgc.io.errors import InputError
 
 UNNAMED = re.compile(r"(unnamed: \d+(\.\d+)*|__index_level_\d+__)?", re.I)  # as data frames write
-NUMBERED = re.compile(r"column \d+")
+_NUMBERED = re.compile(r"column \d+")
 
 
 def numbered_columns(width: int) -> tuple[str, ...]:
     """Return what columns without a header are called."""
     return tuple(f"column {k + 1}" for k in range(width))
+
+
+def in_header(names: Iterable[str | None]) -> bool:
+    """Whether the user speaks of columns by names, which only a header can give."""
+    return any(name is not None and not _NUMBERED.fullmatch(name) for name in names)
 
 
 def named_column(names: Sequence[str], wanted: str, where: str | Path | None = None) -> int:

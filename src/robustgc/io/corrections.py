@@ -10,6 +10,7 @@ from typing import Any
 
 from robustgc.graph.atomic import together
 from robustgc.graph.quoting import listed, quoted, short
+from robustgc.io.arrow import pa
 from robustgc.io.arrow_tables import read_typed
 from robustgc.io.decisions import (
     CLASS,
@@ -31,8 +32,7 @@ from robustgc.io.layouts import INTEGER, Layout
 from robustgc.io.named import near
 from robustgc.io.opening import InnerFile, InputError, opened, replacing
 from robustgc.io.sources import source
-from robustgc.io.spreadsheets import write_sheet
-from robustgc.io.writing import MARK, SHEET, TYPED, write_typed
+from robustgc.io.writing import MARK, TYPED, write_typed
 from robustgc.transduction.missing import find_missing
 
 
@@ -65,8 +65,6 @@ class Corrections:
 
     def write(self, labels: Path, log: Path) -> None:
         """Write the labels and the log, both or none; .csv, .tsv, .parquet or .xlsx."""
-        import pyarrow as pa
-
         names = [field.name for field in fields(Decision)]
         kinds = [pa.string()] * 4 + [pa.float64()]
         columns = [
@@ -90,22 +88,12 @@ def corrections(
     label_sheet: str | None = None,
     dialect: Dialect | None = None,
 ) -> Corrections:
-    """Apply the decisions in an issues table to the labels that it is about.
+    """Apply the decisions in an issues table to the labels that were audited.
 
-    Parameters
-    ----------
-    issues : Path
-        What `robustgc audit -o` wrote, with a column `decision`.
-    labels : Path
-        The labels that were audited.
-    node, label, label_sheet, dialect
-        How `labels` is read, as in `read_labels`.
-    new_class : bool
-        Whether a decision may name a class that no label has.
-    unlabelled : iterable of str, str or None
-        Labels that mean none, as in the audit; see `robustgc.transduction.missing.find_missing`.
-    sheet : str or None
-        Which sheet of `issues`; None: the first.
+    `issues` is what `robustgc audit -o` wrote, with a column `decision`, and `sheet` a sheet of it.
+    `node`, `label`, `label_sheet` and `dialect` say how `labels` are read, as in `read_labels`, and
+    `unlabelled` which of them mean none, as in the audit. `new_class` allows decisions to name a
+    class that no label has.
     """
     rows, issue_notes = read_issues(issues, sheet)
     labels = source(labels, label_sheet)
@@ -230,8 +218,6 @@ class _AuditedLabels:
 
     def corrected(self, log: Sequence[Decision]) -> Any:
         """Return the table with what was decided."""
-        import pyarrow as pa
-
         column = self._whole.column(self._label)
         cells, reviewed = column.to_pylist(), list(self._reviewed or [False] * len(column))
         for decision in log:
@@ -270,8 +256,6 @@ class _AuditedLabels:
 
     def _value(self, name: str, kind: Any) -> Any:
         """Return a class as the column of the labels has it."""
-        import pyarrow as pa
-
         if not name or name in self.classes:
             return self.classes.get(name)
         try:
@@ -334,11 +318,8 @@ def _style(path: Path, layout: Layout | None, dialect: Dialect) -> Style:
 def _write(path: Path, table: Any, style: Style, cells: list[list[Any]] | None = None) -> None:
     """Write an Arrow table as what the ending says; quotes stand only where they must."""
     with replacing(path) as file:
-        if path.suffix.lower() == SHEET and cells is not None:
-            write_sheet(path, table, file, rows=cells)
-            return
         if path.suffix.lower() in TYPED:
-            write_typed(path, table, file)
+            write_typed(path, table, file, rows=cells)
             return
         delimiter = "\t" if path.suffix.lower() == ".tsv" else style.delimiter
         text = io.StringIO(newline="")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from robustgc.graph.quoting import listed, quoted
+from robustgc.io.arrow import pa
 from robustgc.io.arrow_tables import TYPED, read_typed
 from robustgc.io.column_names import named_column
 from robustgc.io.dialect import Dialect
@@ -109,8 +110,6 @@ def read_issues(path: Path, sheet: str | None = None) -> tuple[list[Issue], tupl
 
 def text_table(layout: Layout, names: Sequence[str]) -> Any:
     """Read all columns of a text table as an Arrow table of text."""
-    import pyarrow as pa
-
     return pa.Table.from_arrays(read_text(layout, range(layout.width)), names=list(names))
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io.column_names import column
-from robustgc.io.decimals import SECONDS, is_number
+from robustgc.io.dialect import SECONDS, is_number
 from robustgc.io.opening import InputError
 
 SOURCE = ("source", "src", "from", "node1", "node_1", "u", "head", "i", "a")

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import adjacency, tables
-from robustgc.io.decimals import is_number, refuse_cut_numbers
-from robustgc.io.dialect import Dialect
+from robustgc.io.dialect import Dialect, is_number, refuse_cut_numbers
 from robustgc.io.edge_columns import HEADER, Columns, Wanted, choose_edge_columns
 from robustgc.io.errors import TooLargeError
-from robustgc.io.headers import First, counts_rows, odd_one_out
+from robustgc.io.heads import First, counts_rows, odd_one_out
 from robustgc.io.layouts import Layout, find_layout
 from robustgc.io.named import NamedGraph, NameTable, as_array, in_32_bits, numbered
 from robustgc.io.opening import InputError, NoRowsError, kind

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from robustgc.io.arrow import pa
+
 LISTS = ("evidence",)  # columns with several names in a row
 _SPECIAL = frozenset(';"\r\n')
 
@@ -15,11 +17,9 @@ def arrow(columns: dict[str, Any]) -> Any:
     `LISTS` become columns of lists, which text files have joined (`flat`). Half a surrogate pair,
     as in names of files that are no UTF-8, is written as its escape: no table can hold it.
     """
-    import pyarrow as pa
-
     return pa.table(
         {
-            _encodable(name): (_lists if name in LISTS else _array)(pa, values)
+            _encodable(name): (_lists if name in LISTS else _array)(values)
             for name, values in columns.items()
         }
     )
@@ -27,8 +27,6 @@ def arrow(columns: dict[str, Any]) -> Any:
 
 def flat(table: Any) -> Any:
     """Return an Arrow table with text in place of lists, for files that have no lists."""
-    import pyarrow as pa
-
     columns = [
         pa.array([None if row is None else join_names(row) for row in column.to_pylist()])
         if pa.types.is_list(column.type)
@@ -38,16 +36,16 @@ def flat(table: Any) -> Any:
     return pa.table(columns, names=table.column_names)
 
 
-def _lists(pa: Any, rows: Any) -> Any:
+def _lists(rows: Any) -> Any:
     ends = np.cumsum([0, *map(len, rows)], dtype=np.int32)
     names = np.empty(ends[-1], dtype=object)  # in one go numpy would make a table of tuples
     for k, name in enumerate(name for row in rows for name in row):
         names[k] = name
-    values = _array(pa, names) if len(names) else pa.nulls(0, pa.string())
+    values = _array(names) if len(names) else pa.nulls(0, pa.string())
     return pa.ListArray.from_arrays(ends, values)
 
 
-def _array(pa: Any, values: Any) -> Any:
+def _array(values: Any) -> Any:
     array = np.asarray(values)
     if array.dtype.kind in "biuf":
         return pa.array(array, from_pandas=True)  # NaN: there is none
@@ -94,8 +92,6 @@ def _pandas(table: Any) -> Any:
     By default pandas makes floats of whole numbers next to missing values: above 2^53 two of them
     become one. Such columns get its own types for missing values; others stay as they were.
     """
-    import pyarrow as pa
-
     frame = table.to_pandas()
     own = {pa.int64(): "Int64", pa.uint64(): "UInt64"}
     for name, column in zip(table.column_names, table.columns, strict=True):

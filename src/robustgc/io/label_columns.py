@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from robustgc.graph.quoting import listed, quoted, short
-from robustgc.io.column_names import NUMBERED, UNNAMED, named_column, numbered_columns, usual_column
+from robustgc.io.arrow import pa
+from robustgc.io.column_names import UNNAMED, named_column, numbered_columns, usual_column
 from robustgc.io.errors import InputError
 from robustgc.transduction.missing import find_missing
 
@@ -15,6 +16,7 @@ NODE = ("node", "id", "name", "node_id", "nodeid", "vertex", "row")
 LABEL = ("label", "class", "y", "target", "category", "given")
 REVIEWED = "reviewed"  # labels that a person has looked at and kept
 _RIVALS = ("label", "class", "target", "category")  # two of these in one table: which is it?
+_Read: TypeAlias = Callable[[Sequence[int]], list[Any]]  # gives columns by their places
 _MOST = 20  # columns whose values are counted for a message
 
 
@@ -26,7 +28,7 @@ class LabelColumns:
     """
 
     names: tuple[str, ...]
-    read: Callable[[Sequence[int]], list[Any]]
+    read: _Read
     node: int
     label: int
     reviewed: int | None  # says which labels a person has looked at
@@ -54,15 +56,10 @@ class LabelColumns:
         return some
 
 
-def has_names(node: str | None, label: str | None) -> bool:
-    """Whether the user speaks of columns by names, which only a header can give."""
-    return any(name is not None and not NUMBERED.fullmatch(name) for name in (node, label))
-
-
 def choose_columns(
     names: Sequence[str] | None,
     width: int,
-    read: Callable[[Sequence[int]], list[Any]],
+    read: _Read,
     where: str,
     node: str | None,
     label: str | None,
@@ -112,9 +109,7 @@ def _pair(
     return i, j
 
 
-def _row_counters(
-    names: Sequence[str], usable: list[int], read: Callable[[Sequence[int]], list[Any]]
-) -> list[int]:
+def _row_counters(names: Sequence[str], usable: list[int], read: _Read) -> list[int]:
     """Return the columns without a name that only count the rows, where two others have names."""
     unnamed = [k for k in usable if UNNAMED.fullmatch(names[k])]
     if len(usable) - len(unnamed) < 2:
@@ -124,8 +119,6 @@ def _row_counters(
 
 def _counts_rows(values: Any) -> bool:
     """Whether a column holds 0, 1, 2 and so on."""
-    import pyarrow as pa
-
     try:
         numbers = values.cast(pa.int64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -133,9 +126,7 @@ def _counts_rows(values: Any) -> bool:
     return numbers.null_count == 0 and np.array_equal(numbers.to_numpy(), np.arange(len(numbers)))
 
 
-def _open_choice(
-    names: Sequence[str], read: Callable[[Sequence[int]], list[Any]], where: str, *, headless: bool
-) -> InputError:
+def _open_choice(names: Sequence[str], read: _Read, where: str, *, headless: bool) -> InputError:
     columns = read(range(len(names))[:_MOST])
     cure = "Name the column with --label-column (label_column= in Python)"
     if headless:
@@ -159,8 +150,6 @@ def variety(names: Sequence[str], columns: Sequence[Any]) -> str:
 
 def _distinct(values: Any) -> int | None:
     """Return how many labels a column would give; None for lists and the like."""
-    import pyarrow as pa
-
     try:
         cells = values.unique().to_pylist()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

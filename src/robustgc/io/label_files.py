@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from robustgc.graph.quoting import listed, quoted, short
-from robustgc.io.arrow_objects import arrow_table, is_table
-from robustgc.io.arrow_tables import TYPED, read_typed
+from robustgc.io.arrow import pa
+from robustgc.io.arrow_tables import TYPED, arrow_table, is_table, read_typed
+from robustgc.io.column_names import in_header
 from robustgc.io.dialect import Dialect
 from robustgc.io.errors import InputError
-from robustgc.io.label_columns import LABEL, NODE, LabelColumns, choose_columns, has_names
+from robustgc.io.label_columns import LABEL, NODE, LabelColumns, choose_columns
 from robustgc.io.layouts import Layout, find_layout
 from robustgc.io.named import NamedGraph
 from robustgc.io.opening import kind, notes_of
@@ -59,24 +60,15 @@ def read_labels(
 ) -> LabelTable:
     """Read a table with a row per label: the node and its class.
 
-    Parameters
-    ----------
-    path : Path
-    node, label : str or None
-        The columns; None: those with a usual name, or the only two there are. In a table without a
-        header columns are called ``column 1``, ``column 2`` and so on.
-    sheet : str or None
-        Which sheet of a spreadsheet; None: the first that is not empty.
-    dialect : Dialect or None
-        How a text table is written, as far as the user says it; its header is that of edges.
-    header : bool or None
-        Whether the first row of a text table names its columns; None: found from the rows, and from
-        the names of the nodes later.
+    `node` and `label` are the columns; None: those with a usual name, or the only two there are.
+    In a table without a header columns are called ``column 1``, ``column 2`` and so on. `header`
+    says whether there is one (that of the dialect is about edges); None: found from the rows, and
+    from the names of the nodes later.
     """
     path = table_source(path, "labels", sheet)
     if kind(path) in TYPED:
         return _of_arrow(read_typed(path), str(path), node, label)
-    if header is None and has_names(node, label):
+    if header is None and in_header((node, label)):
         header = True
     # Labels are no numbers, so nothing is said of their decimal mark.
     dialect = replace(
@@ -104,13 +96,10 @@ def reviewed_marks(table: LabelTable, cells: list[Any]) -> list[bool]:
 
 
 def _of_arrow(table: Any, where: str, node: str | None, label: str | None) -> LabelTable:
-    import pyarrow as pa
-
-    def read(wanted: Sequence[int]) -> list[Any]:
-        return [table.column(k) for k in wanted]
-
     names = table.column_names
-    columns = choose_columns(names, table.num_columns, read, where, node, label)
+    columns = choose_columns(
+        names, len(names), lambda places: list(map(table.column, places)), where, node, label
+    )
     nodes = table.column(columns.node)
     try:
         nodes.cast(pa.string())
@@ -137,8 +126,6 @@ def _of_columns(
 
 def _as_list(column: Any) -> list[Any]:
     """Return a column as a list in which every text is one object, however often it is there."""
-    import pyarrow as pa
-
     if not pa.types.is_string(column.type):
         values: list[Any] = column.to_pylist()
         return values

@@ -1,52 +1,42 @@
 """Why nodes of a table of labels are not in the graph: the cause is looked for, and said."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from unicodedata import normalize
 
 from robustgc.graph.quoting import listed, quoted, short
+from robustgc.io.arrow import pa, pc
 from robustgc.io.named import NamedGraph, as_text
 
 # Straight, then curly ones.
 _QUOTATION_MARKS = "\"'`\u00b4\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 
 
-# What to do with names, on both sides, so that they are the same, by the words for it: a pattern
-# and what replaces it, or a way of its own.
-_WAYS: dict[str, str | tuple[str, str]] = {
-    "spaces are left out": (r"[\s\x{a0}]+", ""),
-    "quotation marks are left out": (f"[{_QUOTATION_MARKS}]", ""),
-    "'.0' at the end is dropped": (r"\.0+$", ""),
-    "leading zeros are dropped": ("^0+([0-9])", r"\1"),
-    "upper and lower case count as the same": "lower",
-    "accents are stored the same way (Unicode NFC)": "composed",
-    "invisible characters are left out": (r"\p{Cf}+", ""),
+def _replaced(pattern: str, text: str = "") -> Callable[[Any], Any]:
+    return lambda names: pc.replace_substring_regex(names, pattern, text)
+
+
+# What to do with names, on both sides, so that they are the same, by the words for it.
+_WAYS: dict[str, Callable[[Any], Any]] = {
+    "spaces are left out": _replaced(r"[\s\x{a0}]+"),
+    "quotation marks are left out": _replaced(f"[{_QUOTATION_MARKS}]"),
+    "'.0' at the end is dropped": _replaced(r"\.0+$"),
+    "leading zeros are dropped": _replaced("^0+([0-9])", r"\1"),
+    "upper and lower case count as the same": lambda names: pc.utf8_lower(names),  # noqa: PLW0108 loads late
+    "accents are stored the same way (Unicode NFC)": (
+        lambda names: pc.utf8_normalize(names, form="NFKC")
+    ),
+    "invisible characters are left out": _replaced(r"\p{Cf}+"),
 }
-
-
-def _rewritten(names: Any, way: str | tuple[str, str]) -> Any:
-    """Return names written in one of `_WAYS`."""
-    import pyarrow.compute as pc
-
-    if isinstance(way, tuple):
-        return pc.replace_substring_regex(names, *way)
-    return pc.utf8_lower(names) if way == "lower" else pc.utf8_normalize(names, form="NFKC")
 
 
 def cause(
     nodes: Any, columns: Mapping[str, Any], node: str | None, label: str, graph: NamedGraph
 ) -> str:
-    """Say why names are not in a graph, and what cures it; empty where no cause is seen.
+    """Say why names of labelled nodes are not in a graph, and the cure; empty where none is seen.
 
-    Parameters
-    ----------
-    nodes : Arrow array
-        The names of the labelled nodes.
-    columns : mapping
-        The other columns of the table in these rows, as Arrow arrays, by name.
-    node, label : str or None
-        What the columns of nodes and labels are called; `node` is None for a mapping.
-    graph : NamedGraph
+    `columns` are the other columns of the table in these rows, as Arrow arrays, by name. `node` and
+    `label` are what the columns of nodes and labels are called; `node` is None for a mapping.
     """
     names, known = as_text(nodes), as_text(graph.names)
     now = _matches(names, known)
@@ -68,8 +58,6 @@ def examples(graph: NamedGraph) -> str:
 
 
 def _matches(names: Any, known: Any) -> int:
-    import pyarrow.compute as pc
-
     return int(pc.sum(pc.is_in(names, value_set=known)).as_py() or 0)
 
 
@@ -77,9 +65,9 @@ def _other_writing(names: Any, known: Any) -> Iterator[tuple[int, str]]:
     """Try one change of writing after another, then all of them together."""
     every_name, every_known = names, known
     for words, way in _WAYS.items():
-        one, other = _rewritten(names, way), _rewritten(known, way)
+        one, other = way(names), way(known)
         yield _matches(one, other), f"do once {words}{_pair(names, known, one, other)}: {_CURE}"
-        every_name, every_known = _rewritten(every_name, way), _rewritten(every_known, way)
+        every_name, every_known = way(every_name), way(every_known)
     both = _pair(names, known, every_name, every_known)
     words = "spaces, quotation marks, leading zeros, a '.0' at the end, upper case and Unicode"
     yield _matches(every_name, every_known), f"do once {words} are left aside{both}: {_CURE}"
@@ -90,8 +78,6 @@ _CURE = "write the nodes in the table as in the graph."
 
 def _pair(names: Any, known: Any, one: Any, other: Any) -> str:
     """Return the first pair of names that only the change of writing makes the same."""
-    import pyarrow.compute as pc
-
     places = pc.index_in(one, value_set=other)
     different = pc.and_(pc.is_valid(places), pc.invert(pc.is_in(names, value_set=known)))
     first = pc.index(different, True).as_py()
@@ -105,9 +91,6 @@ def _pair(names: Any, known: Any, one: Any, other: Any) -> str:
 
 def _other_start(names: Any, known: Any) -> Iterator[tuple[int, str]]:
     """Look whether the table counts nodes from 1 and the graph from 0, or the other way round."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         theirs, ours = names.cast(pa.int64()), known.cast(pa.int64())
     except pa.ArrowInvalid:
@@ -128,8 +111,6 @@ def _other_start(names: Any, known: Any) -> Iterator[tuple[int, str]]:
 
 def _attributes(names: Any, graph: NamedGraph) -> Iterator[tuple[int, str]]:
     """Look for the names among the node attributes: programs tell ids from labels."""
-    import pyarrow.compute as pc
-
     for name, values in graph.attributes.items():
         known = as_text(["" if value is None else value for value in values])
         if many := _matches(names, known):
@@ -149,8 +130,6 @@ def _other_columns(
     columns: Mapping[str, Any], known: Any, node: str | None, label: str
 ) -> Iterator[tuple[int, str]]:
     """Look for the nodes in the other columns of the table."""
-    import pyarrow as pa
-
     for name, values in columns.items():
         try:
             many = _matches(as_text(values), known)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph.quoting import listed, quoted, short
-from robustgc.io.decimals import is_number
+from robustgc.io.arrow import pa
+from robustgc.io.dialect import is_number
 from robustgc.io.errors import InputError
 from robustgc.io.label_classes import (
     FEW,
@@ -89,16 +90,8 @@ def labelled_rows(
 ) -> tuple[dict[int, int], tuple[str, ...]]:
     """Return the row of every labelled node, and what the user should know.
 
-    Parameters
-    ----------
-    table : LabelTable
-    place : ndarray of int
-        The number of the node of every row, -1 where the graph has none.
-    ignore_unknown : bool
-    unlabelled : iterable of str, str or None
-        As in `robustgc.transduction.missing.find_missing`.
-    graph : NamedGraph or None
-        Tells why labelled nodes are not in it; None: it is spread over ranks.
+    `place` has the number of the node of every row, -1 where the graph has none. `graph` tells why
+    labelled nodes are not in it; None: it is spread over ranks.
     """
     # A header is no label: a word above numbers would make a class of -1.
     above = int(_header_above(table, place))
@@ -130,8 +123,6 @@ def _why_unknown(
     table: LabelTable, place: NDArray[np.int64], labelled: NDArray[np.bool_], graph: NamedGraph
 ) -> str:
     """Look for the cause in the names, the attributes of the graph and the other columns."""
-    import pyarrow as pa
-
     rows, columns = pa.array(labelled), table.columns
     if columns is None:
         node, label, others = None, "", {"": as_text(list(table.labels))}

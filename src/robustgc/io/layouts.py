@@ -10,10 +10,8 @@ from typing import Any
 
 from robustgc.graph.quoting import quoted
 from robustgc.io.column_names import numbered_columns
-from robustgc.io.decimals import decimal_of
-from robustgc.io.dialect import Dialect
-from robustgc.io.headers import First, counts_rows, first_edge, first_row
-from robustgc.io.heads import Head, head
+from robustgc.io.dialect import Dialect, decimal_of
+from robustgc.io.heads import First, Head, counts_rows, first_edge, first_row, head
 from robustgc.io.opening import InnerFile, InputError, one_space, opened
 
 INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
@@ -63,19 +61,11 @@ def find_layout(
     *,
     alone: bool | None = None,
 ) -> Layout:
-    """Find out from its beginning how a text file is written.
+    """Find out from its beginning how a text file is written, as far as `dialect` does not say it.
 
-    Parameters
-    ----------
-    path : Path
-    words : sequence of str
-        Names that a header of this kind of table may have.
-    header : bool or None
-        Whether there is one; None: as `dialect` says, or to be found out.
-    dialect : Dialect or None
-        How the table is written, as far as the user says it.
-    alone : bool or None
-        For edges: whether the file has all of the graph, or part of it. None: no edges.
+    `words` are names that a header of this kind of table may have. `header` says whether there is
+    one; None: as `dialect` says, or to be found out. `alone` is for edges: whether the file has all
+    of the graph, or part of it.
     """
     dialect = dialect or Dialect()
     if isinstance(path, InnerFile) and path.dialect is not None:  # a sheet: its text is our own

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph.quoting import listed, quoted
 from robustgc.graph.weights import Weights
+from robustgc.io.arrow import pa, pc
 from robustgc.io.layouts import INTEGER
 from robustgc.io.opening import InputError
 from robustgc.io.rows import index_type
@@ -21,23 +22,12 @@ _ROWS = 2**19  # names that wait, at least, before they are numbered together
 
 @dataclass(frozen=True)
 class NamedGraph:
-    """Weights, and what the user calls the nodes.
+    """Weights, and what the user calls the nodes."""
 
-    Attributes
-    ----------
-    W : weights
-        Not checked yet.
-    names : ndarray, shape (N,)
-        Integers or text, no two the same.
-    notes : tuple of str
-        What the user should know of how the graph was read.
-    attributes : mapping
-        From the name of a node attribute to a value per node, None where it is missing.
-    """
-
-    W: Weights
-    names: NDArray[Any]
-    notes: tuple[str, ...] = ()
+    W: Weights  # not checked yet
+    names: NDArray[Any]  # integers or text, no two the same
+    notes: tuple[str, ...] = ()  # what the user should know of how the graph was read
+    # From the name of a node attribute to a value per node, None where it is missing.
     attributes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @property
@@ -58,9 +48,6 @@ def positions(wanted: Any, names: NDArray[Any]) -> NDArray[np.int64]:
 
     Names are compared as text: 7 in a table of numbers is "7" in one of text.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     values, known = _arrow(wanted), _arrow(names)
     if values.type != known.type:
         values, known = values.cast(pa.string()), known.cast(pa.string())
@@ -70,8 +57,6 @@ def positions(wanted: Any, names: NDArray[Any]) -> NDArray[np.int64]:
 
 def as_text(values: Any) -> Any:
     """Return names as an Arrow array of text, as `positions` compares them."""
-    import pyarrow as pa
-
     return _arrow(values).cast(pa.string())
 
 
@@ -121,8 +106,6 @@ def near(name: Any, names: Any) -> str:
 
 def _arrow(values: Any) -> Any:
     """Return names as an Arrow array: whole numbers, or text."""
-    import pyarrow as pa
-
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if not isinstance(values, pa.Array):
@@ -155,8 +138,6 @@ class NameTable:
 
     def __call__(self, chunk: Any) -> Any:
         """Take a chunk of a column."""
-        import pyarrow as pa
-
         if not pa.types.is_string(chunk.type) and not pa.types.is_large_string(chunk.type):
             return chunk
         self._waiting.append(chunk)
@@ -194,8 +175,6 @@ class NameTable:
         return out
 
     def _number(self) -> None:
-        import pyarrow as pa
-
         if not self._waiting:
             return
         known = [] if self._names is None else [self._names]

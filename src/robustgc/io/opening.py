@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NoReturn
 from robustgc.graph import atomic
 from robustgc.graph.atomic import new_file
 from robustgc.graph.quoting import short
+from robustgc.io.arrow import pa
 from robustgc.io.dialect import Dialect, undecodable
 from robustgc.io.errors import InputError, NoRowsError
 from robustgc.io.limits import Metered, check_text
@@ -24,8 +25,8 @@ else:
     from pathlib import PosixPath as _Native
 
 __all__ = [
-    "SQUEEZED", "InnerFile", "InputError", "NoRowsError", "check_file", "check_target", "kind",
-    "notes_of", "one_space", "opened", "packed_size", "replacing", "unwritten", "whole",
+    "SQUEEZED", "Blocks", "InnerFile", "InputError", "NoRowsError", "check_file", "check_target",
+    "kind", "notes_of", "one_space", "opened", "packed_size", "replacing", "unwritten", "whole",
 ]  # fmt: skip
 
 SQUEEZED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
@@ -65,13 +66,7 @@ class InnerFile(_Native):
         cls, name: str | Path, ending: str, content: bytes, notes: tuple[str, ...] = ()
     ) -> "InnerFile":
         """Make one whose content is in memory."""
-
-        def stream() -> Any:
-            import pyarrow as pa
-
-            return pa.BufferReader(content)
-
-        return cls.of(name, ending, len(content), stream, notes=notes)
+        return cls.of(name, ending, len(content), lambda: pa.BufferReader(content), notes=notes)
 
     def with_segments(self, *segments: Any) -> Path:
         """Return paths derived from this one, such as its folder, as plain paths."""
@@ -134,8 +129,6 @@ def opened(path: Path, *, spaced: bool = False, encoding: str = "utf-8") -> Iter
     Where fields stand `spaced`, between any number of spaces, they come with one, and comments as
     empty lines.
     """
-    import pyarrow as pa
-
     check_file(path)
     if isinstance(path, InnerFile):
         packing, stored = path.packing, path.stream
@@ -147,8 +140,8 @@ def opened(path: Path, *, spaced: bool = False, encoding: str = "utf-8") -> Iter
             if packing in SQUEEZED.values():
                 unpacked = pa.CompressedInputStream(content, packing)
                 stream = Metered(unpacked, path, packed_size(path))
-            text = stream if encoding == "utf-8" else _Recoded(stream, path, encoding)
-            yield _Spaced(text) if spaced else text
+            text = stream if encoding == "utf-8" else Blocks(_recoded(stream, path, encoding))
+            yield Blocks(_spaced(text)) if spaced else text
     except OSError as error:
         if not packing:
             raise InputError(f"{path} cannot be read: {short(error)}.") from error
@@ -185,59 +178,48 @@ def one_space(text: bytes) -> bytes:
     return text
 
 
-class _Changed(io.RawIOBase):
-    """A stream of text whose blocks are changed on their way."""
+class Blocks(io.RawIOBase):
+    """A stream of the bytes that come in blocks."""
 
-    def __init__(self, stream: Any) -> None:
-        self._stream, self._ready = stream, b""
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks, self._ready = blocks, b""
 
     def readable(self) -> bool:
+        """Whether it can be read."""
         return True
 
     def readinto(self, room: Any) -> int:
-        while not self._ready:
-            block = self._stream.read(_BLOCK)
-            self._ready = self._changed(block)
-            if not block:
-                break
+        """Fill a buffer as far as the next block that is not empty does."""
+        if not self._ready:
+            self._ready = next(filter(None, self._blocks), b"")
         count = min(len(room), len(self._ready))
         room[:count], self._ready = self._ready[:count], self._ready[count:]
         return count
 
-    def _changed(self, block: bytes) -> bytes:
-        """Return what comes of a block; the last one is empty."""
-        raise NotImplementedError
 
-
-class _Recoded(_Changed):
-    """A stream of bytes in another encoding, as UTF-8."""
-
-    def __init__(self, stream: Any, path: Path, encoding: str) -> None:
-        super().__init__(stream)
-        self._path, self._encoding, self._line = path, encoding, 1
-        self._decoder = codecs.getincrementaldecoder(encoding)()
-
-    def _changed(self, block: bytes) -> bytes:
+def _recoded(stream: Any, path: Path, encoding: str) -> Iterator[bytes]:
+    """Yield text in another encoding as UTF-8."""
+    decoder, line = codecs.getincrementaldecoder(encoding)(), 1
+    while True:
+        block = stream.read(_BLOCK)
         try:
-            text = self._decoder.decode(block, final=not block)
+            text = decoder.decode(block, final=not block)
         except UnicodeDecodeError as bad:
-            before = bad.object[: bad.start].decode(self._encoding, "ignore").count("\n")
-            line, byte = self._line + before, bad.object[bad.start]
-            raise undecodable(self._path, line, byte, self._encoding) from None
-        self._line += text.count("\n")
-        return text.encode("utf-8", "replace")
+            line += bad.object[: bad.start].decode(encoding, "ignore").count("\n")
+            raise undecodable(path, line, bad.object[bad.start], encoding) from None
+        line += text.count("\n")
+        yield text.encode("utf-8", "replace")
+        if not block:
+            return
 
 
-class _Spaced(_Changed):
-    """A stream through `one_space`, as many lines as before."""
-
-    _cut = b""
-
-    def _changed(self, block: bytes) -> bytes:
-        text = self._cut + block
-        end = text.rfind(b"\n") + 1 if block else len(text)
-        self._cut = text[end:]
-        return one_space(text[:end])
+def _spaced(stream: Any) -> Iterator[bytes]:
+    """Yield text through `one_space`, in as many lines as before."""
+    cut = b""
+    while block := stream.read(_BLOCK):
+        *whole_lines, cut = (cut + block).rpartition(b"\n")
+        yield one_space(b"".join(whole_lines))
+    yield one_space(cut)
 
 
 @contextmanager

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from robustgc.affinity.features import matched
 from robustgc.graph.quoting import listed, quoted, short
+from robustgc.io.arrow import pa
 from robustgc.io.column_names import UNNAMED, named_column, usual_column
-from robustgc.io.decimals import MISSING, NUMBER
+from robustgc.io.dialect import MISSING, NUMBER
 from robustgc.io.label_columns import REVIEWED
 from robustgc.io.label_files import LabelTable, reviewed_marks
 from robustgc.io.layouts import Layout
@@ -43,16 +44,17 @@ class NamedPoints:
 class Choice:
     """Which columns are wanted for what; None: to be found out."""
 
-    name: str | None = None  # the column with the names of the points
-    label: str | None = None  # the column with their labels
-    columns: Sequence[str] | None = None  # the features that the user has named
-    model: Sequence[str] | None = None  # the features that a model was fitted on
-    or_file: bool = False  # whether `label` is a file where no column is called so
+    name: str | None = None  # with the names of the points; else a usual one, or row numbers from 0
+    label: str | None = None  # with their labels
+    columns: Sequence[str] | None = None  # the features that the user has named; else all numbers
+    model: Sequence[str] | None = None  # the features of a fitted model: found by name, others out
+    or_file: bool = False  # whether `label` is a file, not read here, where no column is called so
 
     @property
     def by_user(self) -> bool:
         """Whether the user has named a column, so that there is a header."""
-        return bool(self.name or (self.label and not self.or_file) or self.columns)
+        named = self.name is not None or (self.label is not None and not self.or_file)
+        return named or bool(self.columns)
 
 
 @dataclass(frozen=True)
@@ -119,15 +121,11 @@ def kind_of(fields: Iterable[str]) -> str:
 
 def _value_type(column: Any) -> Any:
     """Return the Arrow type of the values, also where each is stored once."""
-    import pyarrow as pa
-
     return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
 
 
 def kind_in_arrow(column: Any) -> str:
     """Say the same of a column of an Arrow table."""
-    import pyarrow as pa
-
     kind = _value_type(column)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return kind_of(field for field in column[:_LOOKED_AT].to_pylist() if field is not None)
@@ -169,7 +167,13 @@ class PointTable:
             X[:, j] = self._numbers(k)
         check_values(X, columns, self.where, self.layout)
         names = self._names(roles.name, len(X))
-        labels = None if roles.label is None else self._labels(roles.label, names, roles.reviewed)
+        labels = None
+        if roles.label is not None:
+            cells = self.values[roles.label].to_pylist()
+            labels = LabelTable(names, cells, self.where, self.layout)
+            if roles.reviewed is not None:
+                marks = self.values[roles.reviewed].to_pylist()
+                labels.reviewed = reviewed_marks(labels, marks)
         return NamedPoints(X, names, columns, self.header, labels, tuple(notes))
 
     def _features(self, columns: list[int]) -> tuple[list[int], list[str]]:
@@ -188,8 +192,6 @@ class PointTable:
         return [k for k in columns if k not in out], notes
 
     def _numbers(self, k: int) -> NDArray[np.float64]:
-        import pyarrow as pa
-
         column, kind = self.values[k], self.kinds[k]
         column = column.cast(_value_type(column))
         try:
@@ -264,12 +266,6 @@ class PointTable:
             return np.arange(rows)
         check_names(names, self.row)
         return names
-
-    def _labels(self, k: int, names: NDArray[Any], reviewed: int | None) -> LabelTable:
-        table = LabelTable(names, self.values[k].to_pylist(), self.where, self.layout)
-        if reviewed is not None:
-            table.reviewed = reviewed_marks(table, self.values[reviewed].to_pylist())
-        return table
 
 
 def check_values(

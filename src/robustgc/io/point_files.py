@@ -1,6 +1,5 @@
 """Points from CSV, Parquet, .npy, .npz, arrays and frames: a row per point, with its name."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,11 @@ from robustgc.affinity.features import column_names
 from robustgc.graph.quoting import short
 from robustgc.io import tables
 from robustgc.io.arrays import read_array, read_arrays
-from robustgc.io.arrow_objects import arrow_table, is_table
-from robustgc.io.arrow_tables import TYPED, read_typed
+from robustgc.io.arrow import pa
+from robustgc.io.arrow_tables import TYPED, arrow_table, is_table, read_typed
 from robustgc.io.column_names import numbered_columns
-from robustgc.io.decimals import is_number
-from robustgc.io.dialect import Dialect
-from robustgc.io.headers import counts_columns
+from robustgc.io.dialect import Dialect, is_number
+from robustgc.io.heads import counts_columns
 from robustgc.io.layouts import Layout, find_layout
 from robustgc.io.opening import InputError, kind, notes_of
 from robustgc.io.point_columns import (
@@ -34,44 +32,21 @@ from robustgc.io.point_columns import (
 from robustgc.io.sources import table_source
 
 _ARRAYS = (".npy", ".npz")
+_NO_CHOICE = Choice()
 
 
 def read_points(
     path: Path,
+    choice: Choice = _NO_CHOICE,
     *,
-    name: str | None = None,
-    columns: Sequence[str] | None = None,
     sheet: str | None = None,
-    label: str | None = None,
-    or_file: bool = False,
-    model: Sequence[str] | None = None,
     dialect: Dialect | None = None,
 ) -> NamedPoints:
-    """Read points.
+    """Read points from a table, with a header or without, or from an array of numpy.
 
-    Parameters
-    ----------
-    path : Path
-        .csv, .tsv, .txt, .parquet, .feather, .arrow, .jsonl, .xlsx with a header or without; .npy;
-        .npz with one array, or `X` and perhaps `names`; ``-`` is standard input.
-    name : str or None
-        The column with the names of the points. None: one with a usual name (id, node, name), or
-        else row numbers from 0.
-    columns : sequence of str or None
-        The columns that count; None: all others with numbers.
-    sheet : str or None
-        Which sheet of a spreadsheet; None: the first that is not empty.
-    label : str or None
-        The column with the labels, if they stand in the same table.
-    or_file : bool
-        Whether `label` is a file, which is not read here, where no column is called so.
-    model : sequence of str or None
-        The columns that a model was fitted on: they are found by name, and others left out.
-    dialect : Dialect or None
-        How a text table is written, as far as the user says it.
+    A .npz file has one array, or `X` and perhaps `names`; ``-`` is standard input.
     """
     path = table_source(path, "points", sheet, dialect, others=_ARRAYS)
-    choice = Choice(name, label, columns, model, or_file)
     if kind(path) in _ARRAYS:
         return _numpy(path, choice)
     if kind(path) in TYPED:
@@ -80,8 +55,6 @@ def read_points(
 
 
 def _text(path: Path, choice: Choice, dialect: Dialect | None) -> NamedPoints:
-    import pyarrow as pa
-
     layout = _layout(path, choice, dialect)
     parts = roles(str(path), layout.columns, choice, layout.names is not None)
     kinds = {k: kind_of(r[k] for r in layout.sample if len(r) > k) for k in parts.features}
@@ -128,8 +101,6 @@ def _encoded(chunk: Any) -> Any:
 
 def _joined(chunks: list[Any], kind: Any) -> Any:
     """Return the chunks of a column as one; text as numbers of texts only where all chunks are."""
-    import pyarrow as pa
-
     if len({chunk.type for chunk in chunks}) == 1:
         return pa.chunked_array(chunks).unify_dictionaries()
     return pa.chunked_array([chunk.cast(kind) for chunk in chunks], kind)
@@ -187,29 +158,20 @@ def _of_array(X: NDArray[np.float64], names: NDArray[Any] | None, where: str) ->
     return NamedPoints(X, names, columns, header=False)
 
 
-def named_points(
-    points: Any, *, name: str | None = None, label: str | None = None, or_file: bool = False
-) -> NamedPoints:
-    """Read points from an array, or a table: of pandas, or one that speaks the Arrow C stream.
-
-    `name` and `label` are columns of a table; `or_file` is as in `read_points`.
-    """
+def named_points(points: Any, choice: Choice = _NO_CHOICE) -> NamedPoints:
+    """Read points from an array, or a table: of pandas, or one that speaks the Arrow C stream."""
     home = type(points).__module__.split(".")[0]
     if home in ("pandas", "polars", "pyarrow") or is_table(points):  # not all of theirs are tables
-        return _of_frame(points, home, Choice(name, label, or_file=or_file))
-    if name is not None or (label is not None and not or_file):
+        table = arrow_table(points, "The points")
+        named = home not in ("pandas", "polars", "pyarrow") or column_names(points) is not None
+        index = _index(points) if home == "pandas" and choice.name is None else None
+        return _of_arrow(table, "The points", choice, named, index)
+    if choice.by_user:
         raise InputError("An array has no named columns; pass a frame, or leave out their names.")
     X = np.asarray(points, dtype=np.float64)
     if X.ndim != 2:
         raise InputError(f"The points have shape {X.shape}; give one row for each point.")
     return _of_array(X, None, "The points")
-
-
-def _of_frame(frame: Any, home: str, choice: Choice) -> NamedPoints:
-    table = arrow_table(frame, "The points")
-    named = home not in ("pandas", "polars", "pyarrow") or column_names(frame) is not None
-    index = _index(frame) if home == "pandas" and choice.name is None else None
-    return _of_arrow(table, "The points", choice, named, index)
 
 
 def _index(frame: Any) -> Any:

@@ -16,6 +16,7 @@ from robustgc.io.arrow_tables import TYPED
 from robustgc.io.dialect import Dialect
 from robustgc.io.opening import (
     SQUEEZED,
+    Blocks,
     InnerFile,
     InputError,
     check_file,
@@ -94,7 +95,9 @@ def _standard_input() -> Path:
         return piped
     piped.packing = next((way for magic, way in _SQUEEZED.items() if head.startswith(magic)), "")
     with opened(piped) as stream:
-        piped.ending = _ending(stream.read(8))
+        head = stream.read(8)
+    known = (ending for magic, ending in _ENDINGS.items() if head.startswith(magic))
+    piped.ending = next(known, ".csv")
     return piped
 
 
@@ -110,10 +113,6 @@ def _piped() -> bytes:
             "standard input is empty. Pipe a table into the command, or name a file instead of -."
         )
     return content.getvalue()
-
-
-def _ending(head: bytes) -> str:
-    return next((ending for magic, ending in _ENDINGS.items() if head.startswith(magic)), ".csv")
 
 
 def _single_member(path: Path) -> InnerFile:
@@ -141,8 +140,8 @@ def _single_member(path: Path) -> InnerFile:
 
     @contextmanager
     def stream() -> Iterator[Any]:
-        with _archive(path) as archive, _opened(archive, member) as file:
-            yield limits.Metered(_Member(file), path, size)
+        with _archive(path) as archive:
+            yield limits.Metered(Blocks(_blocks(archive, member)), path, size)
 
     return InnerFile.of(path, ending, size, stream, packing="zip")
 
@@ -186,24 +185,11 @@ def _member_ending(path: Path, member: zipfile.ZipInfo) -> str:
     return ending or Path(path.stem).suffix.lower()
 
 
-def _opened(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
+def _blocks(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
+    """Yield a file in an archive; what is wrong with it is an OSError, as with packed files."""
     try:
-        return archive.open(member)
+        with archive.open(member) as file:
+            while block := file.read(_BLOCK):
+                yield block
     except _FAILURES as error:
         raise OSError(short(error)) from error
-
-
-class _Member(io.RawIOBase):
-    """A file in an archive; what is wrong with it is an OSError, as with other packed files."""
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, room: Any) -> int:
-        try:
-            return int(self._file.readinto(room))
-        except _FAILURES as error:
-            raise OSError(short(error)) from error

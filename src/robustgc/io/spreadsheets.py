@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import limits
+from robustgc.io.arrow import pa, pc
 from robustgc.io.dialect import Dialect
 from robustgc.io.opening import InnerFile, InputError, packed_size, whole
 
@@ -47,7 +48,7 @@ def sheet_as_text(path: Path, sheet: str | None = None, decimal: str = ".") -> I
     a name it is the first one that is not empty. Numbers are written with the decimal mark that
     cells of text have.
     """
-    openpyxl = library()
+    library()  # it is missing, or not, before the file is read
     content = whole(path)
     if content.getbuffer()[:4] == _OLD:
         raise InputError(
@@ -56,11 +57,7 @@ def sheet_as_text(path: Path, sheet: str | None = None, decimal: str = ".") -> I
         )
     try:
         _check_size(path, content)
-        with warnings.catch_warnings():  # of styles and the like, which no table has
-            warnings.simplefilter("ignore")
-            book = openpyxl.load_workbook(content, read_only=True)
-            chosen, notes = _sheet_name(path, book, sheet)
-            rows = _rows(path, content, book[chosen])
+        chosen, notes, rows = _sheet(path, content, sheet)
     except InputError:
         raise
     except Exception as error:  # of openpyxl, zipfile, or the parser of XML
@@ -80,12 +77,28 @@ def sheet_as_text(path: Path, sheet: str | None = None, decimal: str = ".") -> I
     return table
 
 
-def _cells(path: Path, content: io.BytesIO, sheet: str) -> list[list[Any]]:
-    """Return the values of a sheet by rows, without columns that are all empty."""
-    with warnings.catch_warnings():
+def _sheet(
+    path: Path, content: io.BytesIO, sheet: str | None
+) -> tuple[str, tuple[str, ...], list[list[Any]]]:
+    """Return the name of the sheet to read, what the user should know of the others, and its rows.
+
+    Values of formulas are as they were last computed.
+    """
+    with warnings.catch_warnings():  # of styles and the like, which no table has
         warnings.simplefilter("ignore")
         book = library().load_workbook(content, read_only=True)
-        rows = _rows(path, content, book[sheet])
+        name, notes = _sheet_name(path, book, sheet)
+        book[name].reset_dimensions()
+        rows, formulas = [], False
+        for row in book[name].iter_rows():
+            formulas = formulas or any(cell.data_type == "f" for cell in row)
+            rows.append([cell.value for cell in row])
+        return name, notes, _computed(path, content, book[name]) if formulas else rows
+
+
+def _cells(path: Path, content: io.BytesIO, sheet: str) -> list[list[Any]]:
+    """Return the values of a sheet by rows, without columns that are all empty."""
+    *_, rows = _sheet(path, content, sheet)
     used = _used([[_shown(value, ".") for value in row] for row in rows])
     return [[_plain(row[k]) if k < len(row) else None for k in used] for row in rows]
 
@@ -129,16 +142,6 @@ def _sheet_name(path: Path, book: Any, sheet: str | None) -> tuple[str, tuple[st
 def _is_empty(sheet: Any) -> bool:
     sheet.reset_dimensions()  # what is claimed may be more than there is
     return not any(value is not None for row in sheet.iter_rows(values_only=True) for value in row)
-
-
-def _rows(path: Path, content: io.BytesIO, sheet: Any) -> list[list[Any]]:
-    """Return the values of a sheet by rows; those of formulas as they were last computed."""
-    sheet.reset_dimensions()
-    rows, formulas = [], False
-    for row in sheet.iter_rows():
-        formulas = formulas or any(cell.data_type == "f" for cell in row)
-        rows.append([cell.value for cell in row])
-    return _computed(path, content, sheet) if formulas else rows
 
 
 def _computed(path: Path, content: io.BytesIO, sheet: Any) -> list[list[Any]]:
@@ -225,9 +228,6 @@ def _table_rows(table: Any) -> Iterator[Sequence[Any]]:
 
 def _check(path: Path, table: Any) -> None:
     """Refuse a table that a sheet cannot hold."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if table.num_rows >= ROWS:
         raise InputError(
             f"{path}: a sheet has {ROWS} rows at most, and the table has {table.num_rows} and a "

@@ -2,7 +2,10 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
+import threading
+import time
+import weakref
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import count, islice
 from typing import Any
@@ -10,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from robustgc.graph.quoting import quoted, short
-from robustgc.io.decimals import MISSING, is_number
-from robustgc.io.dialect import undecodable
+from robustgc.io.arrow import pa, pa_csv, pc
+from robustgc.io.dialect import MISSING, is_number, undecodable
 from robustgc.io.heads import LONG, LONGEST, RETURN
 from robustgc.io.layouts import Layout, why_no_row
 from robustgc.io.opening import InputError, opened
-from robustgc.io.streaming import batches
 
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".tab")
 BLOCK = 2**20  # bytes at a time: larger ones cost memory and gain nothing
@@ -23,6 +25,7 @@ _DIGIT, _INSIDE, _EXPONENT = (
     np.isin(np.arange(256), list(some)) for some in (b"0123456789", b"0123456789.eE", b"eE")
 )
 _MARKS = {".": "point", ",": "comma"}
+_PATIENCE = 5.0  # seconds that threads of Arrow may take to end; they need milliseconds
 
 
 def read(layout: Layout, types: dict[int, Any], keep: Callable[[Any], Any] | None = None) -> Any:
@@ -31,13 +34,11 @@ def read(layout: Layout, types: dict[int, Any], keep: Callable[[Any], Any] | Non
     `keep` changes every chunk, such as to one that needs less memory. A row that does not fit is
     refused, with its line.
     """
-    import pyarrow as pa
-    import pyarrow.csv as pc
-
     columns = [f"f{k}" for k in range(layout.width + layout.blank)]
     text = {k: pa.string() for k in range(len(columns)) if k not in types}  # to find open quotes
-    reading = pc.ReadOptions(column_names=columns, skip_rows=layout.skipped, block_size=BLOCK)
-    converting = pc.ConvertOptions(
+    reading = pa_csv.ReadOptions(column_names=columns, skip_rows=layout.skipped, block_size=BLOCK)
+    parsing = pa_csv.ParseOptions(delimiter=layout.delimiter)
+    converting = pa_csv.ConvertOptions(
         column_types={columns[k]: kind for k, kind in (types | text).items()},
         include_columns=[columns[k] for k in (types | text)],
         strings_can_be_null=False,
@@ -50,13 +51,12 @@ def read(layout: Layout, types: dict[int, Any], keep: Callable[[Any], Any] | Non
     try:
         with (
             layout.opened() as stream,
-            closing(
-                batches(stream, reading, pc.ParseOptions(delimiter=layout.delimiter), converting)
-            ) as parts,
+            closing(batches(stream, reading, parsing, converting)) as parts,
         ):
             for batch in parts:
                 columns_read = [_one_line(column) for column in batch.columns]
-                if layout.blank and any(map(_filled, columns_read[-layout.blank :])):
+                after = columns_read[-layout.blank :] if layout.blank else []
+                if any(pc.any(pc.not_equal(column, "")).as_py() for column in after):
                     raise pa.ArrowInvalid("text after the last column")
                 for part, column in zip(chunks, columns_read, strict=False):
                     part.append(column if keep is None else keep(column))
@@ -68,11 +68,74 @@ def read(layout: Layout, types: dict[int, Any], keep: Callable[[Any], Any] | Non
     return chunks
 
 
+def batches(stream: Any, reading: Any, parsing: Any, converting: Any) -> Generator[Any, None, None]:
+    """Yield the record batches of a stream, whose threads keep nothing of Python's at the end.
+
+    Arrow reads ahead, and closing its reader does not stop that. A thread that still reads a Python
+    stream, or lets go of bytes that it got from one, while the interpreter ends aborts the process.
+    """
+    if isinstance(stream, pa.OSFile):  # nothing of Python's
+        with pa_csv.open_csv(stream, reading, parsing, converting) as reader:
+            yield from reader
+        return
+    lender, reader = _Lender(stream), None
+    try:
+        reader = pa_csv.open_csv(lender.file(), reading, parsing, converting)
+        yield from reader
+    finally:
+        del reader
+        lender.take_back()
+
+
+class _Lender:
+    """A stream whose blocks are lent to threads, and ends where they are wanted back."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._over, self._lock = stream, False, threading.Lock()
+        self._lent: list[weakref.ref[Any]] = []
+
+    def file(self) -> "_File":
+        """Return what the threads are to read; it is lent as well."""
+        file = _File(self)
+        self._lent.append(weakref.ref(file))
+        return file
+
+    def read(self, size: int) -> memoryview:
+        """Return a block; an empty one at the end, and when all is over."""
+        with self._lock:
+            try:
+                block = memoryview(b"" if self._over else self._stream.read(size))
+            except BaseException:
+                self._lent = [one for one in self._lent if not isinstance(one(), _File)]
+                raise  # with a traceback that keeps the file
+            self._lent = [one for one in self._lent if one() is not None]
+            self._lent.append(weakref.ref(block))
+        return block
+
+    def take_back(self) -> None:
+        """End the stream, and wait until all that was lent is free."""
+        with self._lock:
+            self._over = True
+        until = time.monotonic() + _PATIENCE
+        while any(one() is not None for one in self._lent) and time.monotonic() < until:
+            time.sleep(1e-3)
+
+
+class _File(io.RawIOBase):
+    """What Arrow takes for a file."""
+
+    def __init__(self, lender: _Lender) -> None:
+        self._lender = lender
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> memoryview:
+        return self._lender.read(size)
+
+
 def _one_line(column: Any) -> Any:
     """Return text without spaces around it; refuse what an open quote has swallowed."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not pa.types.is_string(column.type):
         return column
     if pc.any(pc.match_substring(column, "\n")).as_py():
@@ -80,16 +143,8 @@ def _one_line(column: Any) -> Any:
     return pc.utf8_trim_whitespace(column)
 
 
-def _filled(column: Any) -> bool:
-    import pyarrow.compute as pc
-
-    return bool(pc.any(pc.not_equal(column, "")).as_py())
-
-
 def read_text(layout: Layout, places: Sequence[int]) -> list[Any]:
     """Read some columns of a text table as text: a chunked Arrow array of each."""
-    import pyarrow as pa
-
     chunks = read(layout, dict.fromkeys(places, pa.string()))
     return [pa.chunked_array(part, type=pa.string()) for part in chunks]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from robustgc.io import spreadsheets
+from robustgc.io.arrow import pa, pa_csv, pc, pq
 from robustgc.io.arrow_tables import PARQUET
 from robustgc.io.frames import arrow, flat
 from robustgc.io.opening import InputError, check_target, replacing
@@ -39,8 +40,6 @@ def check_table(path: Path, *, excel: bool = False) -> None:
 
 def print_table(columns: dict[str, Any], *, excel: bool = False) -> None:
     """Print columns as CSV, in UTF-8, on standard output; see `write_table`."""
-    import pyarrow as pa
-
     buffer = pa.BufferOutputStream()
     _write_text(flat(arrow(columns)), buffer, excel, ",")
     print_bytes(buffer.getvalue())
@@ -67,11 +66,8 @@ def _for_spreadsheets(table: Any) -> Any:
 
     Numbers stay numbers. An apostrophe is what spreadsheets themselves put before text.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pac
-
     columns = [
-        pac.replace_substring_regex(column, _FORMULA, r"'\1")
+        pc.replace_substring_regex(column, _FORMULA, r"'\1")
         if pa.types.is_string(column.type)
         else column
         for column in table.columns
@@ -83,21 +79,13 @@ def _for_spreadsheets(table: Any) -> Any:
 def write_table(
     path: Path, columns: dict[str, Any], *, excel: bool = False, run: str | None = None
 ) -> None:
-    """Write columns; the same ones in every kind of file.
+    """Write columns as a .csv, .tsv, .parquet or .xlsx file; the same ones in every kind of file.
 
-    Parameters
-    ----------
-    path : Path
-        .csv, .tsv, .parquet or .xlsx.
-    columns : dict
-    excel : bool
-        Whether a spreadsheet will open it: text that would be a formula is escaped, and the file
-        begins with the mark by which Excel knows UTF-8. Not for Parquet; an .xlsx file knows text
-        from formulas anyway.
-    run : str or None
-        Which run it is of. A Parquet file has it in its metadata, as ``robustgc_run``, an .xlsx
-        file as the identifier of its properties; in a CSV file it would be a column or a line that
-        breaks readers, so there is none.
+    `excel` says that a spreadsheet will open it: text that would be a formula is escaped, and the
+    file begins with the mark by which Excel knows UTF-8. Not for Parquet; an .xlsx file knows text
+    from formulas anyway. `run` is the run that it is of: a Parquet file has it in its metadata, as
+    ``robustgc_run``, an .xlsx file as the identifier of its properties; in a CSV file it would be a
+    column or a line that breaks readers, so there is none.
     """
     check_table(path, excel=excel)
     table, ending = arrow(columns), path.suffix.lower()
@@ -111,20 +99,18 @@ def write_table(
 
 
 def _write_text(table: Any, file: Any, excel: bool, delimiter: str) -> None:
-    import pyarrow.csv as pc
-
     if excel:
         file.write(MARK)
         table = _for_spreadsheets(table)
-    pc.write_csv(table, file, pc.WriteOptions(delimiter=delimiter))
+    pa_csv.write_csv(table, file, pa_csv.WriteOptions(delimiter=delimiter))
 
 
-def write_typed(path: Path, table: Any, file: BinaryIO, run: str | None = None) -> None:
-    """Write an Arrow table as one of `TYPED`, which the ending of the path says."""
-    import pyarrow.parquet as pq
-
+def write_typed(
+    path: Path, table: Any, file: BinaryIO, run: str | None = None, rows: Any = None
+) -> None:
+    """Write an Arrow table as one of `TYPED`, which the ending says; `rows` are as in a sheet."""
     if path.suffix.lower() == SHEET:
-        write_sheet(path, table, file, run)
+        write_sheet(path, table, file, run, rows)
         return
     named = table if run is None else table.replace_schema_metadata({"robustgc_run": run})
     pq.write_table(named, file)
