@@ -194,7 +194,7 @@ def test_bad_features_are_refused(features, message):
         fitted(W, y, features)
 
 
-def test_features_where_they_have_no_meaning_are_refused():
+def test_features_where_they_have_no_meaning_are_refused(tmp_path):
     W, X, y, _ = drawn(4129)
     with pytest.raises(ValueError, match="for the nodes of a graph, and affinity='knn'"):
         RobustGC().fit(X, y, features=X)
@@ -209,7 +209,7 @@ def test_features_where_they_have_no_meaning_are_refused():
         fitted(W, y, X).predict(None)
     model = fitted(W, y, X)
     with pytest.raises(ValueError, match="features cannot be saved"):
-        save(model, "nowhere")
+        save(model, tmp_path / "model")
 
 
 def test_a_column_made_from_the_labels_is_named():
