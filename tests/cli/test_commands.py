@@ -186,9 +186,20 @@ def test_a_header_of_labels_with_words_of_its_own(place, tmp_path):
     assert "5 labels of 2 classes" in result.stderr
 
 
-def test_input_is_never_overwritten(place):
-    result = run(place, "classify", *GRAPH, "-o", "{}/edges.csv", code=1)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("classify", *GRAPH, "-o", "{}/edges.csv"),
+        ("audit", *GRAPH, "--report", "{}/labels.csv"),
+        ("convert", "{}/edges.csv", "{}/edges.csv"),
+        ("predict", "{}/edges.csv", "--model", "{}/none", "-o", "{}/edges.csv"),
+    ],
+)
+def test_input_is_never_overwritten(place, words):
+    before = (place / "edges.csv").read_bytes(), (place / "labels.csv").read_bytes()
+    result = run(place, *words, code=1)
     assert "is an input, so it is not overwritten" in result.stderr
+    assert ((place / "edges.csv").read_bytes(), (place / "labels.csv").read_bytes()) == before
 
 
 def test_minus_one_is_a_class_in_tables_on_demand(place, tmp_path):

@@ -29,6 +29,7 @@ def convert(
     with guarded(graph.max_size, quiet):
         from robustgc.io.graph_files import check_graph, write_graph
 
+        shared.check_apart([graph.edges], [out])
         check_graph(out, excel=excel)
         named = graph.graph()
         say_notes(named.notes, quiet)

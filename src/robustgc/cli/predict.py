@@ -42,6 +42,7 @@ def predict(
         from robustgc.io.writing import check_table, print_table, write_table
 
         if output is not None:
+            shared.check_apart([points, model], [output])
             check_table(output)
         known = load(model)
         wanted = Choice(columns.identity, columns=columns.column_list, model=known.features)
