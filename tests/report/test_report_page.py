@@ -11,7 +11,7 @@ import pytest
 
 import chromium
 from robustgc.choice.candidates import Candidate
-from robustgc.report.findings import Findings, Histogram, Picture, Suspect
+from robustgc.report.gather import Findings, Histogram, Picture, Suspect
 from robustgc.report.page import render, summary
 from robustgc.report.text import N_COLOURS, asset, fixed, number, script_json
 

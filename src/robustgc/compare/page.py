@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from robustgc.compare.trials import Cell
 from robustgc.paper.stats import FEWEST
 from robustgc.report.charts import plot, steps
-from robustgc.report.findings import Findings
-from robustgc.report.gather import installed
-from robustgc.report.tables import reproduce
+from robustgc.report.gather import Findings, installed
+from robustgc.report.page import reproduce
 from robustgc.report.text import N_COLOURS, asset, count, document, fixed, known, name, safe, whole
 
 if TYPE_CHECKING:

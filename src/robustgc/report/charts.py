@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from robustgc.choice.candidates import Candidate
-from robustgc.report.findings import Findings, Histogram
+from robustgc.report.gather import Findings, Histogram
 from robustgc.report.text import N_COLOURS, count, fixed, known, name, number, table, whole
 
 Tick = tuple[float, str]  # place from 0 to 100, text

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from robustgc.report.findings import Findings, Picture
+from robustgc.report.gather import Findings, Picture
 from robustgc.report.text import N_COLOURS, count, known, name, plain, script_json, whole
 
 _UNITS = 10_000  # places are whole numbers of this, which is finer than any screen
