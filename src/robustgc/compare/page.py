@@ -9,7 +9,18 @@ from robustgc.paper.stats import FEWEST
 from robustgc.report.charts import plot, steps
 from robustgc.report.gather import Findings, installed
 from robustgc.report.page import reproduce
-from robustgc.report.text import N_COLOURS, asset, count, document, fixed, known, name, safe, whole
+from robustgc.report.text import (
+    N_COLOURS,
+    asset,
+    count,
+    document,
+    fixed,
+    known,
+    name,
+    safe,
+    table,
+    whole,
+)
 
 if TYPE_CHECKING:
     from robustgc.compare.comparing import Comparison
@@ -168,14 +179,12 @@ def _table(here: Sequence[Cell]) -> str:
             rank = "&ndash;" if cell.rank is None else cell.rank
             rows += f'<td class="number">{text} <small>({rank})</small></td>'
         rows += "</tr>"
-    return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Accuracy"><table class="cells">'
-        "<caption><span>Accuracy in %, mean ± standard error; best mean in bold. In brackets the "
-        "rank, which neighbours share if Wilcoxon's test at 5 % does not tell them apart."
-        "</span></caption>"
-        f'<thead><tr><th scope="col">model</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-        "</div>"
+    caption = (
+        "Accuracy in %, mean ± standard error; best mean in bold. In brackets the rank, which "
+        "neighbours share if Wilcoxon's test at 5 % does not tell them apart."
     )
+    heads = f'<th scope="col">model</th>{heads}'
+    return table("Accuracy", caption, heads, rows, ' class="cells"')
 
 
 def _models(outcome: "Comparison") -> str:
@@ -187,12 +196,11 @@ def _models(outcome: "Comparison") -> str:
         f'<td class="number">{sum(taken) / len(taken):.2g} s</td></tr>'
         for model, taken in seconds.items()
     )
-    return (
-        '<h2>The models</h2><div class="scroll" tabindex="0" role="region" aria-label="Models">'
-        '<table class="cells"><thead><tr><th scope="col">model</th><th scope="col">what it is</th>'
-        '<th scope="col" class="number">time of a fit</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
+    heads = (
+        '<th scope="col">model</th><th scope="col">what it is</th>'
+        '<th scope="col" class="number">time of a fit</th>'
     )
+    return "<h2>The models</h2>" + table("Models", "", heads, rows, ' class="cells"')
 
 
 def _failures(outcome: "Comparison") -> str:

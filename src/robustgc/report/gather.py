@@ -73,8 +73,6 @@ class Findings:
     n_edges: int | None = None
     n_components: int | None = None
     predicted: Sequence[int] | None = None  # by class, how many nodes the model puts there
-    n_answered: int | None = None
-    n_unanswered: int | None = None
     noise_rate: float | None = None  # estimated share of wrong labels
     n_wrong: int | None = None  # how many labels look wrong
     lambda_1: float | None = None
@@ -86,7 +84,7 @@ class Findings:
     picture: Picture | None = None
     histogram: Histogram | None = None
     candidates: Sequence[Candidate] = ()  # empty: nothing was chosen
-    chosen: int | None = None  # position of the choice among the candidates
+    best: Candidate | None = None  # the choice among the candidates
     eta: float | None = None  # if it was fixed
     suspects: Sequence[Suspect] | None = None  # in any order
     command: str | None = None  # the command, or lines of Python, that make the page again
@@ -105,7 +103,6 @@ def findings(
     K = len(clf.classes_)
     on_graph = clf.affinity == "precomputed"
     W = _weights(clf) if on_graph or clf.landmarks is None else None
-    best = heaviest_lifted(clf.selection_)
     return Findings(
         title=title,
         n_nodes=len(codes),
@@ -114,8 +111,6 @@ def findings(
         n_edges=edge_count(W) if on_graph else None,
         n_components=int(clf.components_.max()) + 1,
         predicted=np.bincount(codes[codes >= 0], minlength=K).tolist(),
-        n_answered=int((codes >= 0).sum()),
-        n_unanswered=int((codes < 0).sum()),
         noise_rate=issues.noise_rate,
         n_wrong=issues.n_wrong,
         lambda_1=clf.lambda_1_,
@@ -127,7 +122,7 @@ def findings(
         picture=_picture(clf, names, issues, W),
         histogram=_histogram(clf.f_),
         candidates=clf.selection_,
-        chosen=None if best is None else clf.selection_.index(best),
+        best=heaviest_lifted(clf.selection_),
         eta=None if clf.eta == "auto" else float(clf.eta),
         suspects=_suspects(issues, names),
         command=command,
@@ -158,16 +153,14 @@ def _gap(clf: RobustGC) -> float | None:
     fits = [(part.graph.n, part.fit) for part in components if part.fit is not None]
     if not fits:
         return None
-    values = max(fits, key=lambda pair: pair[0])[1].modes.values
-    q = int(clf.n_modes_)
+    values, q = max(fits, key=lambda pair: pair[0])[1].modes.values, int(clf.n_modes_)
     return float(values[q] - values[q - 1]) if len(values) > q else None
 
 
 def _picture(clf: RobustGC, names: NDArray[Any], issues: LabelIssues, W: Any) -> Picture:
     codes, given = clf._answer.codes, clf._labels.codes
     graph = clf.affinity == "precomputed"
-    points = None if graph else np.asarray(clf._X.todense() if hasattr(clf._X, "nnz") else clf._X)
-    drawn = layout(W, points, codes, given >= 0, SEED)
+    drawn = layout(W, None if graph else clf._X, codes, given >= 0, seed=SEED)
     suspicion = np.full(len(codes), np.nan)
     suspicion[issues.node] = issues.suspicion
     # The class that the other labels speak for: a label pulls its own node to its side.

@@ -74,12 +74,11 @@ def summary(findings: Findings) -> str:
     text = count(f.n_nodes, "node")
     if f.n_components is not None:
         text += f" in {count(f.n_components, 'component')}"
-    labels = sum(int(amount) for amount in f.given)
-    text += f", {count(labels, 'label')} of {count(len(f.classes), 'class', 'classes')}"
-    if f.n_answered is not None:
-        text += f": {count(f.n_answered, 'node was', 'nodes were')} answered"
-        if f.n_unanswered is not None:
-            text += f", {whole(f.n_unanswered)} left without an answer"
+    text += f", {count(int(sum(f.given)), 'label')} of {count(len(f.classes), 'class', 'classes')}"
+    if f.predicted is not None:
+        answered = int(sum(f.predicted))
+        text += f": {count(answered, 'node was', 'nodes were')} answered"
+        text += f", {whole(f.n_nodes - answered)} left without an answer"
     if f.noise_rate is not None and known(f.noise_rate):
         text += f"; about {100 * f.noise_rate:.0f} % of the labels look wrong"
         if f.n_wrong:
