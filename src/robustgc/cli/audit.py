@@ -33,8 +33,7 @@ def audit(
     with guarded(data.max_size, quiet):
         from robustgc.io.writing import print_table, write_table
 
-        shared.check_apart(shared.inputs(data), [output, report])
-        shared.check_targets(output, report)
+        shared.check_targets(data, output, report)
         result, _ = shared.fit(data, quiet=quiet)
         say_notes(result.notes, quiet)
         issues = result.issues

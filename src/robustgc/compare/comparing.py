@@ -112,30 +112,17 @@ def compare(
 ) -> Comparison:
     """Hide most of the labels, make some of the rest wrong, and see which model copes.
 
+    The graph or points, their true labels and how they are read are as for `robustgc.classify`;
+    nodes without a true label are not counted. All models see the same labels.
+
     Parameters
     ----------
-    graph : object or path
-        As for `robustgc.classify`.
-    truth : mapping, Series, table, list, str or path
-        The true labels, as the labels of `robustgc.classify`. Nodes without one are not counted.
-    points : array, table or path, default=None
-        Points instead of a graph, a row each.
-    affinity, n_neighbors, metric
-        The graph of the points.
-    scaling : {None, "standard", "none"}
-        Whether the columns of the points are standardised, as in `robustgc.classify`.
-    ignore_unknown : bool
-        Leave out labels of nodes that are not in the graph.
-    unlabelled : str, sequence of str or None
-        What means "no label", as in `robustgc.classify`.
     models : sequence of str, default=None
         Of `MODELS`; None: all (LabelSpreading only where there are points).
     sizes : sequence of float
         How many nodes have a label, in percent of all; at least two of every class do.
     noise : sequence of float
         How many of the labels are wrong, in percent: another class, drawn evenly.
-    repeats, seed : int
-        All models see the same labels; the same seed draws the same again.
     watch : callable, default=None
         Called with how many draws of labels are done, and how many there are.
 
@@ -151,7 +138,7 @@ def compare(
     chosen = check_options(models, sizes, noise, repeats, seed, with_points=points is not None)
     known, notes, y = _read(graph, points, truth, ignore_unknown, unlabelled)
     labels = encode(y, n_nodes=len(y), **marker_of(truth, unlabelled))
-    if isinstance(known, NamedPoints):
+    if points is not None:
         known, more = _measured(known, affinity, metric, scaling)
         notes = (*notes, *more)
     problem = _problem(known, labels.codes, affinity, n_neighbors)
@@ -211,16 +198,16 @@ def _read(
         raise InputError("Pass either a graph or points=, one of the two.")
     if truth is None:
         raise InputError("Pass truth: a mapping from node to label, or the path of a table.")
+    known: Any
     if points is not None:
         known = points_of(points, truth)
+        truth = truth if known.labels is None else known.labels
         nodes = NamedGraph(np.zeros((0, 0)), known.names)
-        labels = truth if known.labels is None else known.labels
-        y, notes = labels_of(labels, nodes, ignore, unlabelled=unlabelled)
-        return known, (*known.notes, *notes), y
-    path = isinstance(graph, str | Path)
-    named = read_graph(Path(graph)) if path else named_graph(graph)
-    y, notes = labels_of(truth, named, ignore, unlabelled=unlabelled)
-    return named, (*named.notes, *notes), y
+    else:
+        path = isinstance(graph, str | Path)
+        known = nodes = read_graph(Path(graph)) if path else named_graph(graph)
+    y, notes = labels_of(truth, nodes, ignore, unlabelled=unlabelled)
+    return known, (*known.notes, *notes), y
 
 
 def _measured(
