@@ -37,12 +37,10 @@ class Store:
 
     def read(self) -> Rows:
         """Return the records of all finished trials; rows of a torn one are left out."""
-        if not self.path.is_file():
-            return []
-        rows = [row for row in read_csv(self.path) if row.get("of")]
         blocks: dict[str, Rows] = {}
-        for row in rows:
-            blocks.setdefault(row["trial"], []).append(row)
+        for row in read_csv(self.path):
+            if row.get("of"):
+                blocks.setdefault(row["trial"], []).append(row)
         return [
             row for block in blocks.values() if len(block) == int(block[0]["of"]) for row in block
         ]
@@ -110,7 +108,9 @@ def write_csv(path: Path, rows: Rows | list[Record]) -> None:
 
 
 def read_csv(path: Path) -> Rows:
-    """Read rows as text."""
+    """Read rows as text; none if there is no such file."""
+    if not path.is_file():
+        return []
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 

@@ -12,7 +12,7 @@ import robustgc.paper.claims_section4  # noqa: F401
 from robustgc.datasets import DataNotFoundError, fetch_usps
 from robustgc.paper import claims, examples, noise, outofsample, table1
 from robustgc.paper.problems import DATASETS
-from robustgc.paper.records import Record, Rows, read_csv, write_csv
+from robustgc.paper.records import Record, read_csv, write_csv
 
 PARTS = {
     "losses": "Figure: squared and concave error",
@@ -56,14 +56,15 @@ def run(parts: list[str], options: Options) -> Iterator[tuple[str, int, int]]:
         for done, whole in _compute(part, datasets, options):
             yield part, done, whole
         spent = time.perf_counter() - start
-        earlier = [float(r["seconds"]) for r in _noted(options.folder, "runs") if r["part"] == part]
+        earlier = [
+            float(r["seconds"]) for r in read_csv(options.folder / "runs.csv") if r["part"] == part
+        ]
         _note(options.folder, "runs", part, {
             "seconds": round(max([spent, *earlier]), 1),  # a rerun finds the trials done
             "seed": options.seed,
             "repeats": options.repeats or "as in the paper",
         })  # fmt: skip
-    if (options.folder / "table1.csv").is_file():
-        cells = read_csv(options.folder / "table1.csv")
+    if cells := read_csv(options.folder / "table1.csv"):
         write_csv(options.folder / "table1-compare.csv", table1.compare(cells))
     claims.judge(options.folder)
 
@@ -96,14 +97,10 @@ def _missing_data() -> str:
     return ""
 
 
-def _noted(folder: Path, name: str) -> Rows:
-    path = folder / f"{name}.csv"
-    return read_csv(path) if path.is_file() else []
-
-
 def _note(folder: Path, name: str, part: str, entry: Record | None) -> None:
     """Replace what a file says of one part."""
-    path, rows = folder / f"{name}.csv", {r["part"]: r for r in _noted(folder, name)}
+    path = folder / f"{name}.csv"
+    rows = {r["part"]: r for r in read_csv(path)}
     rows.pop(part, None)
     if entry:
         rows[part] = {"part": part, **{key: str(value) for key, value in entry.items()}}
@@ -115,14 +112,16 @@ def _note(folder: Path, name: str, part: str, entry: Record | None) -> None:
 
 def notes(folder: Path) -> list[str]:
     """Return what was left out of the last run, and why."""
-    return [f"{r['part']}: {r['note']}" for r in _noted(folder, "notes")]
+    return [f"{r['part']}: {r['note']}" for r in read_csv(folder / "notes.csv")]
 
 
 def paper_table(folder: Path, datasets: tuple[str, ...]) -> list[Record]:
     """Return our Table 1, or the part of it that was asked for, in the columns of the paper's."""
     names = ("dataset", "percent_labelled", "n_labelled", "model", "accuracy_mean",
              "accuracy_std", "rank")  # fmt: skip
-    rows = [r for r in _noted(folder, "table1") if r["draw"] == "1" and r["dataset"] in datasets]
+    rows = [
+        r for r in read_csv(folder / "table1.csv") if r["draw"] == "1" and r["dataset"] in datasets
+    ]
     for row in rows:
         row["accuracy_mean"] = f"{float(row['accuracy_mean']):.1f}"
         row["accuracy_std"] = f"{float(row['accuracy_std']):.1f}"

@@ -82,13 +82,7 @@ def issue_arrays(issues: LabelIssues) -> Arrays:
 def read_answer(
     checked: Checked, n: int, n_classes: int, landmarks: NDArray[np.int64] | None = None
 ) -> Transduction:
-    """Take the answer for n nodes; refuse one that no fit gives.
-
-    Parameters
-    ----------
-    landmarks : ndarray of int or None
-        The nodes that are in the graph; None: all.
-    """
+    """Take the answer for n nodes, of which the landmarks or all are in the graph; check it."""
     columns = 1 if n_classes == 2 else n_classes
     texts = checked.value("reasons", list)
     if not texts or not all(isinstance(text, str) for text in texts):
