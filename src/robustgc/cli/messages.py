@@ -122,17 +122,11 @@ def many(count: int, what: str) -> str:
 
 def progress_bar(task: str, hidden: bool = False) -> Any:
     """Return a progress bar on standard error; `task` is how a task is written."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress
 
-    columns = (TextColumn(task), BarColumn(), MofNCompleteColumn(),
-               TimeRemainingColumn(elapsed_when_finished=True))  # fmt: skip
-    return Progress(*columns, console=Console(stderr=True), disable=hidden)
+    left = progress.TimeRemainingColumn(elapsed_when_finished=True)
+    columns = (progress.TextColumn(task), progress.BarColumn(), progress.MofNCompleteColumn(), left)
+    return progress.Progress(*columns, console=Console(stderr=True), disable=hidden)
 
 
 def print_json(summary: dict[str, Any]) -> None:

@@ -128,7 +128,6 @@ def _check_usage(
     save: Path | None,
 ) -> None:
     """Refuse options that do not go with several ranks."""
-    after = "Leave it out; --merge writes all answers to one table."
     if data.points is not None:
         refuse(
             "--points does not go with --engine mpi, which reads graphs: make a graph of the "
@@ -136,13 +135,15 @@ def _check_usage(
         )
     shared.check_data(data, model)
     check_files(data)
-    if report is not None:
-        refuse(
-            f"--report does not go with --engine mpi: a page needs the whole graph in one place. "
-            f"{after}"
-        )
-    if save is not None:
-        refuse(f"--save does not go with --engine mpi: a model holds the whole graph. {after}")
+    for option, path, why in (
+        ("report", report, "a page needs the whole graph in one place"),
+        ("save", save, "a model holds the whole graph"),
+    ):
+        if path is not None:
+            refuse(
+                f"--{option} does not go with --engine mpi: {why}. Leave it out; --merge writes "
+                "all answers to one table."
+            )
     if output is None:
         refuse(
             "--engine mpi needs -o: a folder, to which every rank writes its part, or with --merge "

@@ -160,7 +160,7 @@ def _manifest(source: _Source, *, any_version: bool = False) -> dict[str, Any]:
     try:
         with source.open(MANIFEST) as stream:
             manifest = json.loads(stream.read().decode("utf-8"), parse_constant=_no_constant)
-        _check_depth(manifest)
+        _check_depth([manifest])
     except (ValueError, RecursionError, OSError, EOFError, zipfile.BadZipFile) as failure:
         raise ValueError(f"{where} is damaged ({failure}). {_AGAIN}") from failure
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
@@ -185,19 +185,13 @@ def _manifest(source: _Source, *, any_version: bool = False) -> dict[str, Any]:
     return manifest
 
 
-def _check_depth(manifest: Any) -> None:
+def _check_depth(value: dict[str, Any] | list[Any], level: int = 0) -> None:
     """Refuse lists within lists without an end: what reads them would run out of stack."""
-    level = [manifest]
-    for _ in range(_DEEPEST):
-        inside: list[Any] = []
-        for value in level:
-            if isinstance(value, dict):
-                inside.extend(value.values())
-            elif isinstance(value, list):
-                inside.extend(value)
-        level = [value for value in inside if isinstance(value, dict | list)]
-    if level:
+    if level > _DEEPEST:
         raise ValueError(f"lists and objects are nested more than {_DEEPEST} deep")
+    for inside in value.values() if isinstance(value, dict) else value:
+        if isinstance(inside, dict | list):
+            _check_depth(inside, level + 1)
 
 
 def _no_constant(name: str) -> None:
