@@ -246,7 +246,11 @@ def _estimator(checked: Checked) -> RobustGC:
         nodes = ("f", "codes", "reasons", "number", "d")
         made._graph_answer = replace(answer, **{k: getattr(answer, k)[chosen] for k in nodes})
         if isinstance(report, LabelIssues):
-            report = _by_landmark(checked, report, chosen, n)
+            number = np.full(n, -1, dtype=np.int64)
+            number[chosen] = np.arange(len(chosen))
+            if (number[report.node] < 0).any():
+                checked.refuse("a labelled point is no landmark", "landmarks.npy")
+            report = report.renumbered(number)  # it has the rows of all points
     made._fit = AnswersOnly(made._graph_answer, report)
     read_features(checked, made, X.shape[1])
     made._set_model(answer)
@@ -294,17 +298,6 @@ def _priors(checked: Checked, K: int) -> NDArray[np.float64] | None:
     if abs(float(shares.sum()) - 1) > 1e-6:
         checked.refuse(f"the priors sum to {shares.sum():.6g}; they must sum to 1", "priors.npy")
     return shares
-
-
-def _by_landmark(
-    checked: Checked, report: LabelIssues, chosen: NDArray[np.int64], n: int
-) -> LabelIssues:
-    """Return the report, which has the rows of all points, by the numbers of the landmarks."""
-    number = np.full(n, -1, dtype=np.int64)
-    number[chosen] = np.arange(len(chosen))
-    if (number[report.node] < 0).any():
-        checked.refuse("a labelled point is no landmark", "landmarks.npy")
-    return report.renumbered(number)
 
 
 def _chosen(checked: Checked) -> tuple[Any, Any]:
