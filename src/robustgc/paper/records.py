@@ -7,6 +7,7 @@ not depend on the order of the trials or on how many run at once.
 import csv
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import TypeAlias
@@ -20,7 +21,19 @@ Value: TypeAlias = str | int | float
 Key: TypeAlias = dict[str, Value]
 Record: TypeAlias = dict[str, Value]
 Rows: TypeAlias = list[dict[str, str]]  # of a file, as text
+REPEATS = 20  # in the paper, but for noise
 Trial: TypeAlias = Callable[[Key], list[Record]]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Where the result files go, and how the experiments are run."""
+
+    folder: Path
+    datasets: tuple[str, ...]  # of Table 1
+    repeats: int | None = None  # None: those of the paper
+    seed: int = 7
+    jobs: int = 1  # processes at a time
 
 
 def generator(key: Mapping[str, Value]) -> np.random.Generator:
