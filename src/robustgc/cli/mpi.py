@@ -65,11 +65,9 @@ def on_ranks(quiet: bool) -> Iterator[Ranks]:
     barrier, ranks = FailureBarrier(comm), Ranks(comm, quiet)
     try:
         machines = len(set(comm.allgather(socket.gethostname())))
-        if launched is None:
-            say("engine mpi: one rank, since this was not started by mpiexec", ranks.silent)
-        else:
-            count = f"{many(comm.size, 'rank')} on {many(machines, 'machine')}"
-            say(f"engine mpi: {count}", ranks.silent)
+        started = f"{many(comm.size, 'rank')} on {many(machines, 'machine')}"
+        alone = "one rank, since this was not started by mpiexec"
+        say(f"engine mpi: {alone if launched is None else started}", ranks.silent)
         yield ranks
     except typer.Exit:  # of bad usage, which all ranks have seen
         raise
@@ -265,7 +263,7 @@ def _summary(fitted: Any, parameters: Any) -> dict[str, Any]:
     comm, codes, given = fitted.share.comm, fitted.answer.codes, fitted.labels.codes
     answered = int(((codes >= 0) | (given >= 0)).sum())
     answered, labels = comm.allreduce(np.array([answered, int((given >= 0).sum())])).tolist()
-    solved = list(fitted.answer.certificates.values())
+    solved = fitted.answer.certificates.values()
     largest = max(solved, key=lambda c: c.n_nodes, default=None)
     best = next((c for c in largest.selection if c.lifted), None) if largest else None
     issues, n = fitted.issues, fitted.share.n

@@ -1,14 +1,11 @@
 """`robustgc reproduce`: the paper's experiments, and a page of them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from robustgc.cli.messages import STOPPED, of_system, progress_bar, refuse, stop
-
-if TYPE_CHECKING:
-    from robustgc.paper.records import Options
 
 
 def reproduce(
@@ -77,7 +74,7 @@ def reproduce(
     typer.echo(f"Open {where}")
 
 
-def _run(parts: list[str], options: "Options") -> None:
+def _run(parts: list[str], options: Any) -> None:
     """Run parts under a progress bar on the error stream."""
     from robustgc.paper import reproduce as paper
 

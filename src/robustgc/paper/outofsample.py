@@ -11,7 +11,17 @@ from robustgc.linalg.ladder import lambda_1
 from robustgc.models.extension import extend
 from robustgc.models.paper import robust
 from robustgc.paper.problems import digits
-from robustgc.paper.records import REPEATS, Key, Options, Record, Store, generator, run, write_csv
+from robustgc.paper.records import (
+    REPEATS,
+    Key,
+    Options,
+    Record,
+    Store,
+    generator,
+    numbers,
+    run,
+    write_csv,
+)
 from robustgc.paper.stats import differs
 
 SIZES = (20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 250, 300, 350, 400, 500, 600, 700, 800,
@@ -58,11 +68,8 @@ def compute(options: Options) -> Iterator[tuple[int, int]]:
     yield from run(trial, keys, store, jobs=options.jobs)
     rows = [r for r in store.read() if int(r["seed"]) == seed and int(r["repeat"]) < repeats]
     rows.sort(key=lambda r: int(r["repeat"]))
-    by_size = {
-        s: np.array([100 * float(r["accuracy"]) for r in rows if int(r["size"]) == s])
-        for s in SIZES
-    }
-    missed = {s: sum(int(r["out_of_range"]) for r in rows if int(r["size"]) == s) for s in SIZES}
+    by_size = {s: 100 * np.array(numbers(rows, "accuracy", size=s)) for s in SIZES}
+    missed = {s: int(sum(numbers(rows, "out_of_range", size=s))) for s in SIZES}
     full = by_size[N_NODES]
     table: list[Record] = [
         {"size": s, "accuracy_mean": round(float(a.mean()), 4), "accuracy_min": float(a.min()),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from robustgc.choice.candidates import Candidate
 from robustgc.graph.quoting import quoted, short
 from robustgc.linalg.ladder import Attempt
-from robustgc.storage.files import MANIFEST
+from robustgc.storage.files import AGAIN, MANIFEST
 from robustgc.transduction.answer import Certificate
 
 _SIZES = {"int": (8, 16, 32, 64), "uint": (8, 16, 32, 64), "float": (16, 32, 64)}
@@ -198,10 +198,7 @@ class Checked:
 
     def refuse(self, why: str, file: str = MANIFEST) -> NoReturn:
         """Raise, with the file that does not fit the rest of the model."""
-        raise ValueError(
-            f"{self._where / file} does not fit the model: {why}. Save the model again, or get a "
-            "whole copy of it."
-        )
+        raise ValueError(f"{self._where / file} does not fit the model: {why}. {AGAIN}")
 
     @contextmanager
     def refusing(self, what: str, file: str = MANIFEST) -> Iterator[None]:
