@@ -1,8 +1,7 @@
 """The paper's comparison on one's own graph: models, label sizes, wrong labels, ranks."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,10 @@ import numpy as np
 
 from robustgc.affinity import kinds as affinities
 from robustgc.affinity.features import check_metric, unit_rows
-from robustgc.compare.page import FILES, render, summary
+from robustgc.compare.page import Comparison
 from robustgc.compare.trials import (
     MODELS,
     SPREADING,
-    Cell,
     Problem,
     Trial,
     draw_labels,
@@ -24,72 +22,18 @@ from robustgc.compare.trials import (
     summarise,
 )
 from robustgc.estimators.point_fits import points_of, standardisation
-from robustgc.graph.atomic import together
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import check_weights
 from robustgc.io.graph_files import read_graph
 from robustgc.io.label_nodes import labels_of, marker_of
 from robustgc.io.named import NamedGraph
 from robustgc.io.objects import named_graph
-from robustgc.io.opening import InputError, replacing
+from robustgc.io.opening import InputError
 from robustgc.io.point_columns import NamedPoints
-from robustgc.io.writing import write_table
 from robustgc.transduction.labels import encode
 
 SIZES, NOISE = (1, 2, 5, 10, 20), (0, 20, 40)  # percent
 REPEATS, SEED = 10, 7
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The outcome of `compare`."""
-
-    trials: tuple[Trial, ...]
-    cells: tuple[Cell, ...]
-    n_nodes: int
-    n_counted: int  # nodes with a true label
-    classes: tuple[str, ...]
-    repeats: int
-    seed: int
-    notes: tuple[str, ...] = ()  # on what was read, and on label sizes that were left out
-
-    @property
-    def failures(self) -> tuple[tuple[str, str, int], ...]:
-        """Model, reason and number of the trials that failed."""
-        counts = Counter((t.model, t.reason) for t in self.trials if t.reason)
-        return tuple((model, reason, count) for (model, reason), count in counts.items())
-
-    def sentence(self) -> str:
-        """Say who is best."""
-        return summary(self.cells)
-
-    def summary(self) -> dict[str, Any]:
-        """Return the outcome for machines."""
-        names = ("model", "reason", "trials")
-        facts = ("n_nodes", "n_counted", "classes", "repeats", "seed", "notes")
-        return {
-            **{name: getattr(self, name) for name in facts},
-            "summary": self.sentence(),
-            "failures": [dict(zip(names, failure, strict=True)) for failure in self.failures],
-            "cells": [asdict(cell) for cell in self.cells],
-        }
-
-    def write(
-        self, folder: str | Path, *, title: str, command: str | None = None, excel: bool = False
-    ) -> None:
-        """Write trials.csv, summary.csv and index.html, all or none; other files there stay."""
-        trials, means, page = paths = [Path(folder) / name for name in FILES]
-        Path(folder).mkdir(exist_ok=True)
-        with together(paths):
-            write_table(trials, _columns(self.trials), excel=excel)
-            write_table(means, _columns(self.cells), excel=excel)
-            with replacing(page) as file:
-                file.write(render(self, title, command).encode("utf-8"))
-
-
-def _columns(rows: Sequence[Any]) -> dict[str, list[Any]]:
-    records = [asdict(row) for row in rows]
-    return {name: [record[name] for record in records] for name in records[0]}
 
 
 def compare(
