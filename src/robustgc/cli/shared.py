@@ -51,21 +51,20 @@ def check_data(data: DataOptions, model: ModelOptions | None = None) -> None:
         refuse("--metric is for --points, not for EDGES.")
     if model is not None and model.eta is not None and not 0 < model.eta < 1:
         refuse(f"--eta {model.eta:g} is not strictly between 0 and 1; choose 0 < eta < 1.")
-    _check_symmetrise(data)
-    check_dialect(data)
+    _check_reading(data)
 
 
 def check_graph(graph: GraphOptions) -> None:
     """Refuse options without a graph, or with values that are unknown."""
     if graph.edges is None:
         refuse("give EDGES, the file of the graph.")
-    _check_symmetrise(graph)
-    check_dialect(graph)
+    _check_reading(graph)
 
 
-def _check_symmetrise(graph: GraphOptions) -> None:
+def _check_reading(graph: GraphOptions) -> None:
     if graph.symmetrise is not None:
         check_choice("symmetrise", graph.symmetrise, "mean", "max", "sum")
+    check_dialect(graph)
 
 
 def check_choice(option: str, value: str, *choices: str) -> None:

@@ -32,11 +32,7 @@ _CAPTION = (
     "that the other labels give its class, less the value of the best other class."
 )
 _WORDS = (
-    (
-        "lambda_1",
-        "λ<sub>1</sub>",
-        "How well the graph is connected: near 0, almost in two.",
-    ),
+    ("lambda_1", "λ<sub>1</sub>", "How well the graph is connected: near 0, almost in two."),
     ("gamma", "gamma", "How much labels count against smoothness over the graph."),
     ("eigengap", "Eigengap", "The step to the next eigenvalue: the wider, the clearer the groups."),
     ("condition_bound", "Condition bound", "How much the solve can magnify an error, at most."),
@@ -150,12 +146,10 @@ def suspicious(findings: Findings) -> str:
     worst = sorted(findings.suspects, key=_rank)
     reviewed = any(suspect.reviewed for suspect in worst)
     left = len(worst) - MOST_ROWS
-    note = (
-        f"The {MOST_ROWS} most suspicious labels are shown, {whole(left)} less suspicious ones "
-        "are not."
-        if left > 0
-        else "Every label is judged by the others, while it is left out itself."
-    )
+    note = "Every label is judged by the others, while it is left out itself."
+    if left > 0:
+        note = f"The {MOST_ROWS} most suspicious labels are shown, {whole(left)} less suspicious "
+        note += "ones are not."
     if reviewed:
         note += " Labels that a person has reviewed stand last."
     kinds = (

@@ -26,7 +26,6 @@ _SCALARS = ["bool", "str", *(f"{kind}{bits}" for kind in _SIZES for bits in _SIZ
 _DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|U[1-9][0-9]{0,6})")
 _ROOM = 2**28  # bytes that classes may take: a short file must not ask for all memory
 _PARTS = {"history": Attempt, "selection": Candidate}
-_ENDLESS = math.inf
 # The range of every number in a certificate; NaN where there is none to tell, if it says so.
 _RANGES = {
     "n_nodes": (1, 2**63, ""),
@@ -35,14 +34,14 @@ _RANGES = {
     "extension": (-2.01, 2.01, "or NaN"),  # below 0: ZhouGC's, where no modes were found
     "lambda_1": (0, 2.01, "or NaN"),
     "gamma": (-2.01, 2.01, "or NaN"),
-    "condition_bound": (0, _ENDLESS, "or NaN"),
-    "eigen_residual": (0, _ENDLESS, "or NaN"),
+    "condition_bound": (0, math.inf, "or NaN"),
+    "eigen_residual": (0, math.inf, "or NaN"),
     "seconds": (0, 1e300, ""),
     "n_modes": (0, 2**63, ""),
-    "eta": (-_ENDLESS, 1, ""),  # below 0: ZhouGC among the candidates
+    "eta": (-math.inf, 1, ""),  # below 0: ZhouGC among the candidates
     "constant": (-1e300, 1e300, ""),
     "accuracy": (-1e-9, 1 + 1e-9, "or NaN"),
-    "evidence": (-_ENDLESS, 1e300, "or NaN"),
+    "evidence": (-math.inf, 1e300, "or NaN"),
     "weight": (0, 1 + 1e-9, ""),
     "ridge": (0, 1e300, ""),
 }
