@@ -165,8 +165,7 @@ def _picture(clf: RobustGC, names: NDArray[Any], issues: LabelIssues, W: Any) ->
     suspicion[issues.node] = issues.suspicion
     # The class that the other labels speak for: a label pulls its own node to its side.
     answer = codes.copy()
-    place = {name: k for k, name in enumerate(clf.classes_.tolist())}
-    answer[issues.node] = [place[name] for name in issues.suggested.tolist()]
+    answer[issues.node] = np.searchsorted(clf.classes_, issues.suggested)
     nodes = drawn.nodes
     return Picture(
         xy=drawn.xy,
