@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 import chromium
 from robustgc.cli.app import app
 from robustgc.compare import trials
-from robustgc.compare.comparing import Comparison, check_options, compare
-from robustgc.compare.page import render, summary
+from robustgc.compare.comparing import check_options, compare
+from robustgc.compare.page import Comparison, render, summary
 from robustgc.datasets import two_blocks
 
 RUN = CliRunner()

@@ -15,7 +15,7 @@ from robustgc.paper.problems import (
     n_labelled,
     problem,
 )
-from robustgc.paper.records import read_csv
+from robustgc.paper.records import Options, read_csv
 
 
 def test_number_of_labels_is_the_papers():
@@ -92,7 +92,7 @@ def test_unknown_data_sets_are_refused():
 
 
 def test_cells_of_karate_and_polbooks_agree_with_the_paper(tmp_path):
-    steps = list(table1.compute(("karate", "polbooks"), tmp_path, repeats=20, seed=13, jobs=1))
+    steps = list(table1.compute(Options(tmp_path, ("karate", "polbooks"), seed=13)))
     assert steps[-1] == (180, 180)
     rows = table1.compare(read_csv(tmp_path / "table1.csv"))
     assert len(rows) == 36

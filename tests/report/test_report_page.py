@@ -11,7 +11,7 @@ import pytest
 
 import chromium
 from robustgc.choice.candidates import Candidate
-from robustgc.report.findings import Findings, Histogram, Picture, Suspect
+from robustgc.report.gather import Findings, Histogram, Picture, Suspect
 from robustgc.report.page import render, summary
 from robustgc.report.text import N_COLOURS, asset, fixed, number, script_json
 
@@ -47,11 +47,11 @@ def full(n=60, m=120, names=None, classes=("left", "right"), suspects=30):
     ]
     counts = np.full(len(classes), 3).tolist()
     return Findings(
-        "Audit", n, classes, counts, m, 1, counts, n - 12, 0, 0.25, 3, 0.08, 0.07, 0.02, 120.0,
+        "Audit", n, classes, counts, m, 1, counts, 0.25, 3, 0.08, 0.07, 0.02, 120.0,
         3e-9, "krylov", a_picture(n, m, names, rng, len(classes)),
         Histogram(np.linspace(-2, 2, 21), rng.integers(1, 50, 20), len(classes) == 2),
-        members, 6, None, worst, "robustgc audit graph.csv", {"robustgc": "0.1.0"}, {"layout": 7},
-        "2026-11-16",
+        members, members[6], None, worst, "robustgc audit graph.csv", {"robustgc": "0.1.0"},
+        {"layout": 7}, "2026-11-16",
     )  # fmt: skip
 
 
@@ -92,10 +92,10 @@ class Outline(HTMLParser):
 
 
 def test_the_summary_is_one_sentence():
-    found = Findings("t", 1222, ("a", "b"), (9, 3), n_components=1, n_answered=1210, n_unanswered=0,
+    found = Findings("t", 1222, ("a", "b"), (9, 3), n_components=1, predicted=(700, 510),
                      noise_rate=0.25, n_wrong=3)  # fmt: skip
     assert summary(found) == (
-        "1222 nodes in 1 component, 12 labels of 2 classes: 1210 nodes were answered, 0 left "
+        "1222 nodes in 1 component, 12 labels of 2 classes: 1210 nodes were answered, 12 left "
         "without an answer; about 25 % of the labels look wrong: the 3 most suspicious."
     )
     assert summary(Findings("t", 1, ("a",), (1,))) == "1 node, 1 label of 1 class."
@@ -141,10 +141,11 @@ def test_counts_may_be_arrays():
 
 def test_values_that_are_not_finite():
     nan = float("nan")
+    unknown = Candidate(1, 0.9, 0.0, False, nan, nan, 1.0)
     found = replace(
         full(), lambda_1=nan, condition_bound=float("inf"), noise_rate=nan,
         suspects=[Suspect("a", "b", "c", nan, nan), Suspect("d", "b", "c", 0.2, nan)],
-        candidates=[Candidate(1, 0.9, 0.0, False, nan, nan, 1.0)], chosen=0,
+        candidates=[unknown], best=unknown,
     )  # fmt: skip
     page = render(found)
     assert "unbounded" in page

@@ -33,8 +33,7 @@ def audit(
     with guarded(data.max_size, quiet):
         from robustgc.io.writing import print_table, write_table
 
-        shared.check_apart(shared.inputs(data), [output, report])
-        shared.check_targets(output, report)
+        shared.check_targets(data, output, report)
         result, _ = shared.fit(data, quiet=quiet)
         say_notes(result.notes, quiet)
         issues = result.issues
@@ -48,18 +47,10 @@ def audit(
         if output is None and not as_json:
             print_table(columns, excel=excel)
         if as_json:
-            print_json(_summary(issues, columns))
+            rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+            listed = [dict(zip(columns, row, strict=True)) for row in rows]
+            print_json({"labels": len(issues), "noise_rate": issues.noise_rate, "issues": listed})
         say(_in_a_sentence(issues, columns, above), quiet)
-
-
-def _summary(issues: Any, columns: dict[str, Any]) -> dict[str, Any]:
-    """Return what was found, for machines."""
-    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-    return {
-        "labels": len(issues),
-        "noise_rate": issues.noise_rate,
-        "issues": [dict(zip(columns, row, strict=True)) for row in rows],
-    }
 
 
 def _in_a_sentence(issues: Any, columns: dict[str, Any], above: float) -> str:

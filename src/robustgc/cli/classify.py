@@ -64,8 +64,7 @@ def classify(
         refuse("--merge is for --engine mpi; without it, -o is one file anyway.")
     shared.check_data(data, model)
     with guarded(data.max_size, quiet):
-        shared.check_apart(shared.inputs(data), [output, report, save])
-        shared.check_targets(output, report, save)
+        shared.check_targets(data, output, report, save)
         result, times = shared.fit(data, model, quiet)
         say_notes(result.notes, quiet)
         _ = result.issues

@@ -113,10 +113,8 @@ def _check_folder(out: Path) -> None:
 
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file; name a folder with --out.")
-    for name in FILES if out.is_dir() else ():
-        check_target(out / name)
-    if not out.is_dir():
-        check_target(out)
+    for path in [out / name for name in FILES] if out.is_dir() else [out]:
+        check_target(path)
 
 
 def _compared(data: DataOptions, settings: dict[str, Any], quiet: bool) -> Any:

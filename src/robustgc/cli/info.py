@@ -1,6 +1,5 @@
 """`robustgc info`: what a graph is like, and what a fit will cost."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from robustgc.cli import shared
@@ -35,13 +34,12 @@ def info(
         if as_json:
             print_json(facts)
         else:
-            print_bytes("".join(f"{line}\n" for line in _lines(facts)).encode())
-
-
-def _lines(facts: dict[str, Any]) -> Iterator[str]:
-    for name, value in facts.items():
-        shown = f"{value:.6g}" if isinstance(value, float) else str(value)
-        yield f"{name.replace('_', ' '):<28}{shown}"
+            texts = {
+                name: f"{value:.6g}" if isinstance(value, float) else value
+                for name, value in facts.items()
+            }
+            lines = [f"{name.replace('_', ' '):<28}{text}\n" for name, text in texts.items()]
+            print_bytes("".join(lines).encode())
 
 
 def describe(named: Any) -> dict[str, Any]:

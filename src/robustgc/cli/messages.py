@@ -4,7 +4,6 @@ Data goes to standard output or to files; messages go to standard error.
 """
 
 import errno
-import functools
 import json
 import os
 import warnings
@@ -83,10 +82,13 @@ def refuse(text: str) -> NoReturn:
 def guarded(max_size: str | None = None, quiet: bool = False) -> Iterator[None]:
     """Turn an error into a message and an exit code; files may have `max_size` bytes."""
     try:
+        from robustgc.graph.resources import rank_by_mpiexec
         from robustgc.graph.threads import announced
         from robustgc.io.limits import allowing
 
-        note = functools.partial(_note, quiet=quiet)
+        def note(text: str) -> None:  # on the first of several ranks
+            say(f"note: {text}", quiet or bool(rank_by_mpiexec()))
+
         with allowing(max_size), announced(note), warnings.catch_warnings():
             warnings.showwarning = lambda text, *_, **__: say(f"warning: {text}", quiet)
             yield
@@ -94,13 +96,6 @@ def guarded(max_size: str | None = None, quiet: bool = False) -> Iterator[None]:
         if (description := described(error)) is None:
             raise
         stop(*description)
-
-
-def _note(text: str, quiet: bool) -> None:
-    """Say a note, on the first of several ranks."""
-    from robustgc.graph.resources import rank_by_mpiexec
-
-    say(f"note: {text}", quiet or bool(rank_by_mpiexec()))
 
 
 def say(text: str, quiet: bool = False) -> None:
@@ -122,17 +117,11 @@ def many(count: int, what: str) -> str:
 
 def progress_bar(task: str, hidden: bool = False) -> Any:
     """Return a progress bar on standard error; `task` is how a task is written."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress
 
-    columns = (TextColumn(task), BarColumn(), MofNCompleteColumn(),
-               TimeRemainingColumn(elapsed_when_finished=True))  # fmt: skip
-    return Progress(*columns, console=Console(stderr=True), disable=hidden)
+    left = progress.TimeRemainingColumn(elapsed_when_finished=True)
+    columns = (progress.TextColumn(task), progress.BarColumn(), progress.MofNCompleteColumn(), left)
+    return progress.Progress(*columns, console=Console(stderr=True), disable=hidden)
 
 
 def print_json(summary: dict[str, Any]) -> None:

@@ -65,11 +65,9 @@ def on_ranks(quiet: bool) -> Iterator[Ranks]:
     barrier, ranks = FailureBarrier(comm), Ranks(comm, quiet)
     try:
         machines = len(set(comm.allgather(socket.gethostname())))
-        if launched is None:
-            say("engine mpi: one rank, since this was not started by mpiexec", ranks.silent)
-        else:
-            count = f"{many(comm.size, 'rank')} on {many(machines, 'machine')}"
-            say(f"engine mpi: {count}", ranks.silent)
+        started = f"{many(comm.size, 'rank')} on {many(machines, 'machine')}"
+        alone = "one rank, since this was not started by mpiexec"
+        say(f"engine mpi: {alone if launched is None else started}", ranks.silent)
         yield ranks
     except typer.Exit:  # of bad usage, which all ranks have seen
         raise
@@ -128,7 +126,6 @@ def _check_usage(
     save: Path | None,
 ) -> None:
     """Refuse options that do not go with several ranks."""
-    after = "Leave it out; --merge writes all answers to one table."
     if data.points is not None:
         refuse(
             "--points does not go with --engine mpi, which reads graphs: make a graph of the "
@@ -136,13 +133,15 @@ def _check_usage(
         )
     shared.check_data(data, model)
     check_files(data)
-    if report is not None:
-        refuse(
-            f"--report does not go with --engine mpi: a page needs the whole graph in one place. "
-            f"{after}"
-        )
-    if save is not None:
-        refuse(f"--save does not go with --engine mpi: a model holds the whole graph. {after}")
+    for option, path, why in (
+        ("report", report, "a page needs the whole graph in one place"),
+        ("save", save, "a model holds the whole graph"),
+    ):
+        if path is not None:
+            refuse(
+                f"--{option} does not go with --engine mpi: {why}. Leave it out; --merge writes "
+                "all answers to one table."
+            )
     if output is None:
         refuse(
             "--engine mpi needs -o: a folder, to which every rank writes its part, or with --merge "
@@ -264,7 +263,7 @@ def _summary(fitted: Any, parameters: Any) -> dict[str, Any]:
     comm, codes, given = fitted.share.comm, fitted.answer.codes, fitted.labels.codes
     answered = int(((codes >= 0) | (given >= 0)).sum())
     answered, labels = comm.allreduce(np.array([answered, int((given >= 0).sum())])).tolist()
-    solved = list(fitted.answer.certificates.values())
+    solved = fitted.answer.certificates.values()
     largest = max(solved, key=lambda c: c.n_nodes, default=None)
     best = next((c for c in largest.selection if c.lifted), None) if largest else None
     issues, n = fitted.issues, fitted.share.n

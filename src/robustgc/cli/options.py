@@ -24,8 +24,16 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     for parameter in inspect.signature(command, eval_str=True).parameters.values():
         group = parameter.annotation
         if is_dataclass(group):
-            groups[parameter.name] = group
-            options += _parameters(group)
+            groups[parameter.name], hints = group, get_type_hints(group)
+            options += [
+                inspect.Parameter(
+                    option.name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=option.default,
+                    annotation=Annotated[hints[option.name], option.metadata["typer"]],
+                )
+                for option in fields(group)
+            ]
         else:
             options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
@@ -40,20 +48,6 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     run.__annotations__ = {option.name: option.annotation for option in options}
     return run
-
-
-def _parameters(group: Any) -> list[inspect.Parameter]:
-    """Return the options of a group as parameters that typer understands."""
-    hints, keyword = get_type_hints(group), inspect.Parameter.KEYWORD_ONLY
-    return [
-        inspect.Parameter(
-            option.name,
-            keyword,
-            default=option.default,
-            annotation=Annotated[hints[option.name], option.metadata["typer"]],
-        )
-        for option in fields(group)
-    ]
 
 
 def _option(

@@ -1,14 +1,11 @@
 """`robustgc reproduce`: the paper's experiments, and a page of them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from robustgc.cli.messages import STOPPED, of_system, progress_bar, refuse, stop
-
-if TYPE_CHECKING:
-    from robustgc.paper.reproduce import Options
 
 
 def reproduce(
@@ -39,10 +36,10 @@ def reproduce(
     from robustgc.paper import figures, page
     from robustgc.paper import reproduce as paper
     from robustgc.paper.problems import DATASETS
-    from robustgc.paper.records import write_csv
+    from robustgc.paper.records import Options, write_csv
 
     if show_list:
-        for name, title in paper.PARTS.items():
+        for name, (title, _) in paper.PARTS.items():
             typer.echo(f"{name:14}{title}")
         return
     chosen = _known("part", list(dict.fromkeys(parts or paper.PARTS)), list(paper.PARTS))
@@ -51,7 +48,7 @@ def reproduce(
         stop(f"{csv} is a folder. Name a file for --csv.")
     if csv is not None and not csv.parent.is_dir():
         stop(f"{csv.parent} is not a folder, so {csv} cannot be written. Make it first.")
-    options = paper.Options(out / "data", tuple(wanted), repeats, seed, jobs)
+    options = Options(out / "data", tuple(wanted), repeats, seed, jobs)
     try:
         figures.pyplot()
         _run(chosen, options)
@@ -77,7 +74,7 @@ def reproduce(
     typer.echo(f"Open {where}")
 
 
-def _run(parts: list[str], options: "Options") -> None:
+def _run(parts: list[str], options: Any) -> None:
     """Run parts under a progress bar on the error stream."""
     from robustgc.paper import reproduce as paper
 

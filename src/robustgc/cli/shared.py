@@ -6,6 +6,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from robustgc.cli.options import (
     PIPE,
     DataOptions,
     GraphOptions,
-    LabelOptions,
     ModelOptions,
     TextOptions,
 )
@@ -51,21 +51,20 @@ def check_data(data: DataOptions, model: ModelOptions | None = None) -> None:
         refuse("--metric is for --points, not for EDGES.")
     if model is not None and model.eta is not None and not 0 < model.eta < 1:
         refuse(f"--eta {model.eta:g} is not strictly between 0 and 1; choose 0 < eta < 1.")
-    _check_symmetrise(data)
-    check_dialect(data)
+    _check_reading(data)
 
 
 def check_graph(graph: GraphOptions) -> None:
     """Refuse options without a graph, or with values that are unknown."""
     if graph.edges is None:
         refuse("give EDGES, the file of the graph.")
-    _check_symmetrise(graph)
-    check_dialect(graph)
+    _check_reading(graph)
 
 
-def _check_symmetrise(graph: GraphOptions) -> None:
+def _check_reading(graph: GraphOptions) -> None:
     if graph.symmetrise is not None:
         check_choice("symmetrise", graph.symmetrise, "mean", "max", "sum")
+    check_dialect(graph)
 
 
 def check_choice(option: str, value: str, *choices: str) -> None:
@@ -112,9 +111,8 @@ class Times(dict[str, float]):
 
 def in_words(seconds: dict[str, float]) -> str:
     """Return the sentence of these times."""
-    words = {"judging": "judging labels"}
-    phases = [f"{words.get(phase, phase)} {spent:.1f} s" for phase, spent in seconds.items()]
-    return f"{', '.join(phases).capitalize()}."
+    phases = ", ".join(f"{phase} {spent:.1f} s" for phase, spent in seconds.items())
+    return f"{phases.replace('judging', 'judging labels').capitalize()}."
 
 
 def fit(
@@ -125,7 +123,7 @@ def fit(
 
     times = Times()
     times.lap("starting")
-    chosen: dict[str, Any] = {} if model is None else {"eta": model.eta, "n_modes": model.n_modes}
+    chosen = {} if model is None else asdict(model)
     inputs, labels = read(data)
     times.lap("reading")
     result = classify(
@@ -151,35 +149,25 @@ def read(data: DataOptions) -> tuple[dict[str, Any], Any]:
         named = data.labels != PIPE and data.labels in graph.attributes
         inputs, labels = {"graph": graph}, data.labels if named else None
         others, what = tuple(graph.attributes), f"node attribute of {data.edges}"
-    if labels is None:
-        _check_label_file(data.labels or "", others, what)
-        return inputs, data.label_table()
-    _check_no_label_file(data, what)
-    return inputs, labels
+    _check_labels(data, labels is None, others, what)
+    return inputs, data.label_table() if labels is None else labels
 
 
-def _check_no_label_file(options: LabelOptions, what: str) -> None:
-    """Refuse options of a file of labels where these are a column or attribute."""
-    of_file = (options.node_column, options.label_column, options.label_sheet)
-    if options.labels is not None and of_file != (None,) * 3:
-        from robustgc.graph.quoting import quoted
-        from robustgc.io.errors import InputError
-
-        raise InputError(
-            f"{quoted(options.labels)} is a {what}; --node-column, --label-column and "
-            "--label-sheet are for a file. Leave them out, or name the file as "
-            f"./{options.labels}."
-        )
-
-
-def _check_label_file(labels: str, others: tuple[str, ...], what: str) -> None:
-    """Refuse what may be neither a file nor one of the other columns or attributes."""
-    from robustgc.graph.quoting import listed
+def _check_labels(data: DataOptions, in_file: bool, others: tuple[str, ...], what: str) -> None:
+    """Refuse --labels that is no file and none of the others, and options of a file without one."""
+    from robustgc.graph.quoting import listed, quoted
     from robustgc.io.errors import InputError
     from robustgc.io.label_files import names_file
 
-    if others and labels != PIPE and not names_file(labels):
-        raise InputError(f"{labels} is neither a file nor a {what} (there are {listed(others)}).")
+    text = data.labels
+    if in_file and others and text not in (None, PIPE) and not names_file(text):
+        raise InputError(f"{text} is neither a file nor a {what} (there are {listed(others)}).")
+    of_file = (data.node_column, data.label_column, data.label_sheet)
+    if not in_file and text is not None and of_file != (None,) * 3:
+        raise InputError(
+            f"{quoted(text)} is a {what}; --node-column, --label-column and --label-sheet are for "
+            f"a file. Leave them out, or name the file as ./{text}."
+        )
 
 
 # Outputs: refused before the work if they cannot be written after it.
@@ -210,26 +198,26 @@ def check_places(*outputs: Path | None) -> None:
 
 
 def check_targets(
-    output: Path | None, report: Path | None = None, save: Path | None = None
+    data: DataOptions, output: Path | None, report: Path | None, save: Path | None = None
 ) -> None:
-    """Refuse a table, a page or a model that could not be written."""
+    """Refuse a table, a page or a model that could not be written, or would replace the input."""
     from robustgc.io.opening import check_target
     from robustgc.io.writing import check_table
     from robustgc.storage.files import place
 
+    check_apart(inputs(data), [output, report, save])
     check_places(output, report, save)
     if output is not None:
         check_table(output)
     if report is not None:
         check_target(report)
-    if save is not None and not place(save).parent.is_dir():
-        raise ValueError(
-            f"{save} cannot be written: there is no folder {save.parent}. Make it first."
-        )
-    if save is not None and not os.access(place(save).parent, os.W_OK):
-        raise ValueError(
-            f"{save} cannot be written: no permission in {save.parent}. Choose another folder."
-        )
+    if save is None:
+        return
+    cannot = f"{save} cannot be written:"
+    if not place(save).parent.is_dir():
+        raise ValueError(f"{cannot} there is no folder {save.parent}. Make it first.")
+    if not os.access(place(save).parent, os.W_OK):
+        raise ValueError(f"{cannot} no permission in {save.parent}. Choose another folder.")
 
 
 def write_together(*outputs: tuple[Path | None, Callable[[Path], object]]) -> None:

@@ -1,8 +1,7 @@
 """The paper's comparison on one's own graph: models, label sizes, wrong labels, ranks."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,10 @@ import numpy as np
 
 from robustgc.affinity import kinds as affinities
 from robustgc.affinity.features import check_metric, unit_rows
-from robustgc.compare.page import FILES, render, summary
+from robustgc.compare.page import Comparison
 from robustgc.compare.trials import (
     MODELS,
     SPREADING,
-    Cell,
     Problem,
     Trial,
     draw_labels,
@@ -24,72 +22,18 @@ from robustgc.compare.trials import (
     summarise,
 )
 from robustgc.estimators.point_fits import points_of, standardisation
-from robustgc.graph.atomic import together
 from robustgc.graph.quoting import quoted
 from robustgc.graph.weights import check_weights
 from robustgc.io.graph_files import read_graph
 from robustgc.io.label_nodes import labels_of, marker_of
 from robustgc.io.named import NamedGraph
 from robustgc.io.objects import named_graph
-from robustgc.io.opening import InputError, replacing
+from robustgc.io.opening import InputError
 from robustgc.io.point_columns import NamedPoints
-from robustgc.io.writing import write_table
 from robustgc.transduction.labels import encode
 
 SIZES, NOISE = (1, 2, 5, 10, 20), (0, 20, 40)  # percent
 REPEATS, SEED = 10, 7
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The outcome of `compare`."""
-
-    trials: tuple[Trial, ...]
-    cells: tuple[Cell, ...]
-    n_nodes: int
-    n_counted: int  # nodes with a true label
-    classes: tuple[str, ...]
-    repeats: int
-    seed: int
-    notes: tuple[str, ...] = ()  # on what was read, and on label sizes that were left out
-
-    @property
-    def failures(self) -> tuple[tuple[str, str, int], ...]:
-        """Model, reason and number of the trials that failed."""
-        counts = Counter((t.model, t.reason) for t in self.trials if t.reason)
-        return tuple((model, reason, count) for (model, reason), count in counts.items())
-
-    def sentence(self) -> str:
-        """Say who is best."""
-        return summary(self.cells)
-
-    def summary(self) -> dict[str, Any]:
-        """Return the outcome for machines."""
-        names = ("model", "reason", "trials")
-        facts = ("n_nodes", "n_counted", "classes", "repeats", "seed", "notes")
-        return {
-            **{name: getattr(self, name) for name in facts},
-            "summary": self.sentence(),
-            "failures": [dict(zip(names, failure, strict=True)) for failure in self.failures],
-            "cells": [asdict(cell) for cell in self.cells],
-        }
-
-    def write(
-        self, folder: str | Path, *, title: str, command: str | None = None, excel: bool = False
-    ) -> None:
-        """Write trials.csv, summary.csv and index.html, all or none; other files there stay."""
-        trials, means, page = paths = [Path(folder) / name for name in FILES]
-        Path(folder).mkdir(exist_ok=True)
-        with together(paths):
-            write_table(trials, _columns(self.trials), excel=excel)
-            write_table(means, _columns(self.cells), excel=excel)
-            with replacing(page) as file:
-                file.write(render(self, title, command).encode("utf-8"))
-
-
-def _columns(rows: Sequence[Any]) -> dict[str, list[Any]]:
-    records = [asdict(row) for row in rows]
-    return {name: [record[name] for record in records] for name in records[0]}
 
 
 def compare(
@@ -112,30 +56,17 @@ def compare(
 ) -> Comparison:
     """Hide most of the labels, make some of the rest wrong, and see which model copes.
 
+    The graph or points, their true labels and how they are read are as for `robustgc.classify`;
+    nodes without a true label are not counted. All models see the same labels.
+
     Parameters
     ----------
-    graph : object or path
-        As for `robustgc.classify`.
-    truth : mapping, Series, table, list, str or path
-        The true labels, as the labels of `robustgc.classify`. Nodes without one are not counted.
-    points : array, table or path, default=None
-        Points instead of a graph, a row each.
-    affinity, n_neighbors, metric
-        The graph of the points.
-    scaling : {None, "standard", "none"}
-        Whether the columns of the points are standardised, as in `robustgc.classify`.
-    ignore_unknown : bool
-        Leave out labels of nodes that are not in the graph.
-    unlabelled : str, sequence of str or None
-        What means "no label", as in `robustgc.classify`.
     models : sequence of str, default=None
         Of `MODELS`; None: all (LabelSpreading only where there are points).
     sizes : sequence of float
         How many nodes have a label, in percent of all; at least two of every class do.
     noise : sequence of float
         How many of the labels are wrong, in percent: another class, drawn evenly.
-    repeats, seed : int
-        All models see the same labels; the same seed draws the same again.
     watch : callable, default=None
         Called with how many draws of labels are done, and how many there are.
 
@@ -151,7 +82,7 @@ def compare(
     chosen = check_options(models, sizes, noise, repeats, seed, with_points=points is not None)
     known, notes, y = _read(graph, points, truth, ignore_unknown, unlabelled)
     labels = encode(y, n_nodes=len(y), **marker_of(truth, unlabelled))
-    if isinstance(known, NamedPoints):
+    if points is not None:
         known, more = _measured(known, affinity, metric, scaling)
         notes = (*notes, *more)
     problem = _problem(known, labels.codes, affinity, n_neighbors)
@@ -211,16 +142,16 @@ def _read(
         raise InputError("Pass either a graph or points=, one of the two.")
     if truth is None:
         raise InputError("Pass truth: a mapping from node to label, or the path of a table.")
+    known: Any
     if points is not None:
         known = points_of(points, truth)
+        truth = truth if known.labels is None else known.labels
         nodes = NamedGraph(np.zeros((0, 0)), known.names)
-        labels = truth if known.labels is None else known.labels
-        y, notes = labels_of(labels, nodes, ignore, unlabelled=unlabelled)
-        return known, (*known.notes, *notes), y
-    path = isinstance(graph, str | Path)
-    named = read_graph(Path(graph)) if path else named_graph(graph)
-    y, notes = labels_of(truth, named, ignore, unlabelled=unlabelled)
-    return named, (*named.notes, *notes), y
+    else:
+        path = isinstance(graph, str | Path)
+        known = nodes = read_graph(Path(graph)) if path else named_graph(graph)
+    y, notes = labels_of(truth, nodes, ignore, unlabelled=unlabelled)
+    return known, (*known.notes, *notes), y
 
 
 def _measured(

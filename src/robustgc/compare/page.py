@@ -1,19 +1,32 @@
-"""The page of a comparison: who is best where, tables and charts, in one HTML file."""
+"""The outcome of a comparison and its page: who is best where, in one HTML file."""
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import date
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
-from robustgc.compare.trials import Cell
+from robustgc.compare.trials import Cell, Trial
+from robustgc.graph.atomic import together
+from robustgc.io.opening import replacing
+from robustgc.io.writing import write_table
 from robustgc.paper.stats import FEWEST
 from robustgc.report.charts import plot, steps
-from robustgc.report.findings import Findings
-from robustgc.report.gather import installed
-from robustgc.report.tables import reproduce
-from robustgc.report.text import N_COLOURS, asset, count, document, fixed, known, name, safe, whole
-
-if TYPE_CHECKING:
-    from robustgc.compare.comparing import Comparison
+from robustgc.report.gather import Findings, installed
+from robustgc.report.page import reproduce
+from robustgc.report.text import (
+    N_COLOURS,
+    asset,
+    count,
+    document,
+    fixed,
+    known,
+    name,
+    safe,
+    table,
+    whole,
+)
 
 FILES = ("trials.csv", "summary.csv", "index.html")
 WORDS = {
@@ -28,13 +41,64 @@ WORDS = {
 _DASHES = ("", "6 3", "2 3", "9 3 2 3", "1 2", "12 4", "6 2 1 2 1 2")  # told apart without colour
 
 
-def render(outcome: "Comparison", title: str, command: str | None = None) -> str:
+@dataclass(frozen=True)
+class Comparison:
+    """The outcome of `compare`."""
+
+    trials: tuple[Trial, ...]
+    cells: tuple[Cell, ...]
+    n_nodes: int
+    n_counted: int  # nodes with a true label
+    classes: tuple[str, ...]
+    repeats: int
+    seed: int
+    notes: tuple[str, ...] = ()  # on what was read, and on label sizes that were left out
+
+    @property
+    def failures(self) -> tuple[tuple[str, str, int], ...]:
+        """Model, reason and number of the trials that failed."""
+        counts = Counter((t.model, t.reason) for t in self.trials if t.reason)
+        return tuple((model, reason, count) for (model, reason), count in counts.items())
+
+    def sentence(self) -> str:
+        """Say who is best."""
+        return summary(self.cells)
+
+    def summary(self) -> dict[str, Any]:
+        """Return the outcome for machines."""
+        names = ("model", "reason", "trials")
+        facts = ("n_nodes", "n_counted", "classes", "repeats", "seed", "notes")
+        return {
+            **{name: getattr(self, name) for name in facts},
+            "summary": self.sentence(),
+            "failures": [dict(zip(names, failure, strict=True)) for failure in self.failures],
+            "cells": [asdict(cell) for cell in self.cells],
+        }
+
+    def write(
+        self, folder: str | Path, *, title: str, command: str | None = None, excel: bool = False
+    ) -> None:
+        """Write trials.csv, summary.csv and index.html, all or none; other files there stay."""
+        trials, means, page = paths = [Path(folder) / name for name in FILES]
+        Path(folder).mkdir(exist_ok=True)
+        with together(paths):
+            write_table(trials, _columns(self.trials), excel=excel)
+            write_table(means, _columns(self.cells), excel=excel)
+            with replacing(page) as file:
+                file.write(render(self, title, command).encode("utf-8"))
+
+
+def _columns(rows: Sequence[Any]) -> dict[str, list[Any]]:
+    records = [asdict(row) for row in rows]
+    return {name: [record[name] for record in records] for name in records[0]}
+
+
+def render(outcome: Comparison, title: str, command: str | None = None) -> str:
     """Return the page as HTML: one file, readable without network.
 
     Examples
     --------
-    >>> from robustgc.compare.comparing import Comparison
-    >>> from robustgc.compare.page import render
+    >>> from robustgc.compare.page import Comparison, render
     >>> from robustgc.compare.trials import Cell
     >>> cell = Cell("ZhouGC", 4, 10.0, 0, 0.9, 0.01, 1, 10, 0.1)
     >>> "90.0 ± 1.0" in render(Comparison((), (cell,), 40, 40, ("a", "b"), 10, 7), "Mine")
@@ -88,7 +152,7 @@ def _alone(group: Sequence[Cell]) -> bool:
     return len(ranked) > 1 and ranked.count(1) == 1 and best[0].rank == 1
 
 
-def _how(outcome: "Comparison") -> str:
+def _how(outcome: Comparison) -> str:
     text = f"{count(outcome.n_nodes, 'node')} of {count(len(outcome.classes), 'class', 'classes')}"
     if outcome.n_counted < outcome.n_nodes:
         text += f", {whole(outcome.n_counted)} of them with a true label"
@@ -103,7 +167,7 @@ def _how(outcome: "Comparison") -> str:
     return f"<p>{text}</p>{notes}"
 
 
-def _noise_section(outcome: "Comparison", noise: float) -> str:
+def _noise_section(outcome: Comparison, noise: float) -> str:
     """Return the section of one noise: sentence, chart, table."""
     here = [cell for cell in outcome.cells if cell.noise_percent == noise]
     title = f"{noise:g} % of the labels wrong" if noise else "All labels right"
@@ -124,7 +188,7 @@ def _sentence(here: Sequence[Cell]) -> str:
     return f"Best mean accuracy: {'; '.join(parts)}."
 
 
-def _chart(outcome: "Comparison", here: Sequence[Cell], title: str) -> str:
+def _chart(outcome: Comparison, here: Sequence[Cell], title: str) -> str:
     """Draw accuracy against label size; all noises on one scale, so that charts compare."""
     means = [cell.accuracy_mean for cell in outcome.cells if known(cell.accuracy_mean)]
     if not means:
@@ -169,17 +233,15 @@ def _table(here: Sequence[Cell]) -> str:
             rank = "&ndash;" if cell.rank is None else cell.rank
             rows += f'<td class="number">{text} <small>({rank})</small></td>'
         rows += "</tr>"
-    return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Accuracy"><table class="cells">'
-        "<caption><span>Accuracy in %, mean ± standard error; best mean in bold. In brackets the "
-        "rank, which neighbours share if Wilcoxon's test at 5 % does not tell them apart."
-        "</span></caption>"
-        f'<thead><tr><th scope="col">model</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-        "</div>"
+    caption = (
+        "Accuracy in %, mean ± standard error; best mean in bold. In brackets the rank, which "
+        "neighbours share if Wilcoxon's test at 5 % does not tell them apart."
     )
+    heads = f'<th scope="col">model</th>{heads}'
+    return table("Accuracy", caption, heads, rows, ' class="cells"')
 
 
-def _models(outcome: "Comparison") -> str:
+def _models(outcome: Comparison) -> str:
     seconds: dict[str, list[float]] = {}
     for cell in outcome.cells:
         seconds.setdefault(cell.model, []).append(cell.seconds_mean)
@@ -188,15 +250,14 @@ def _models(outcome: "Comparison") -> str:
         f'<td class="number">{sum(taken) / len(taken):.2g} s</td></tr>'
         for model, taken in seconds.items()
     )
-    return (
-        '<h2>The models</h2><div class="scroll" tabindex="0" role="region" aria-label="Models">'
-        '<table class="cells"><thead><tr><th scope="col">model</th><th scope="col">what it is</th>'
-        '<th scope="col" class="number">time of a fit</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
+    heads = (
+        '<th scope="col">model</th><th scope="col">what it is</th>'
+        '<th scope="col" class="number">time of a fit</th>'
     )
+    return "<h2>The models</h2>" + table("Models", "", heads, rows, ' class="cells"')
 
 
-def _failures(outcome: "Comparison") -> str:
+def _failures(outcome: Comparison) -> str:
     if not outcome.failures:
         return ""
     items = "".join(

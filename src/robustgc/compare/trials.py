@@ -115,9 +115,7 @@ def draw_labels(codes: Codes, n_labels: int, noise: float, repeat: int, seed: in
     first = [order[codes[order] == k][:LEAST_PER_CLASS] for k in range(int(codes.max()) + 1)]
     of_every_class = np.concatenate(first)  # a rare class has labels as well
     rest = order[~np.isin(order, of_every_class)][: n_labels - len(of_every_class)]
-    nodes = np.sort(
-        np.append(of_every_class, rest)
-    )  # the noise does not depend on the names of classes
+    nodes = np.sort(np.append(of_every_class, rest))  # noise is not to depend on class names
     rng = generator({**key, "noise": float(noise)})
     y = np.full(len(codes), -1, dtype=np.int64)
     while len(np.unique(y[nodes])) < 2:  # one class left: draw the noise again

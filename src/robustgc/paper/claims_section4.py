@@ -6,12 +6,11 @@ import numpy as np
 
 from robustgc.paper.claims import Check, NotEnoughError, Tables, Verdict, claim, listed, mean
 from robustgc.paper.noise import LABELS, NOISE
-from robustgc.paper.problems import DATASETS, DRAWN, DRAWS, MODELS, PERCENTS
+from robustgc.paper.problems import DATASETS, DRAWN, DRAWS, MODELS, PERCENTS, TUNED
 from robustgc.paper.records import matching, numbers
 from robustgc.paper.stats import FEWEST
 
 RIVALS = ("ZhouGC", "BelkGC")
-TUNED = (*RIVALS, "RobustGC")
 HARDEST = (LABELS[0], NOISE[-1])
 
 # Section 4.1

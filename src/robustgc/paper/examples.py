@@ -1,7 +1,5 @@
 """The examples of section 3 and its condition numbers: each computed at once, without repeats."""
 
-from pathlib import Path
-
 import numpy as np
 
 from robustgc import datasets
@@ -11,7 +9,7 @@ from robustgc.graph.graph import Graph
 from robustgc.linalg.ladder import lambda_1
 from robustgc.linalg.spectrum import full_spectrum
 from robustgc.models.paper import belkin, condition_bound, robust, zhou
-from robustgc.paper.records import Record, write_csv
+from robustgc.paper.records import Options, Record, write_csv
 
 # Of the chain, node: label. In the second example node 13 has the wrong sign.
 CHAINS = {
@@ -24,17 +22,17 @@ SIGMAS = (0.15, 0.3, 0.6, 1.2)  # of the two moons
 PER_CLASS, LABELLED = 50, 5
 
 
-def losses(folder: Path) -> None:
+def losses(options: Options) -> None:
     """Write the squared error ``(f - y)^2`` and the concave ``-(f + y)^2`` for y = 1 and y = 0."""
     rows: list[Record] = [
         {"label": name, "f": round(float(f), 4), "SE": (f - y) ** 2, "CE": -((f + y) ** 2)}
         for name, y in (("positive", 1.0), ("unknown", 0.0))
         for f in np.linspace(-2, 2, 81)
     ]
-    write_csv(folder / "losses.csv", rows)
+    write_csv(options.folder / "losses.csv", rows)
 
 
-def chain(folder: Path) -> None:
+def chain(options: Options) -> None:
     """Write f along the chain: of ZhouGC (gamma 1), BelkGC (p 2) and RobustGC (eta 0.5)."""
     graph = Graph(datasets.chain().weights)
     rows: list[Record] = []
@@ -52,15 +50,15 @@ def chain(folder: Path) -> None:
             for model, f in values.items()
             for i in range(graph.n)
         ]  # fmt: skip
-    write_csv(folder / "chain.csv", rows)
+    write_csv(options.folder / "chain.csv", rows)
 
 
-def conditioning(folder: Path, *, seed: int) -> None:
+def conditioning(options: Options) -> None:
     """Write the true condition number and its bound (section 3.2) against eta, for two graphs."""
-    moons = datasets.moons(50, seed=seed)
+    moons = datasets.moons(50, seed=options.seed)
     graphs = {
         "positive semi-definite": Graph(Gaussian(moons.points, 0.3).weights()),
-        "indefinite": Graph(datasets.two_blocks(seed=seed).weights),
+        "indefinite": Graph(datasets.two_blocks(seed=options.seed).weights),
     }
     rows: list[Record] = []
     for weights, graph in graphs.items():
@@ -74,14 +72,14 @@ def conditioning(folder: Path, *, seed: int) -> None:
                          "true": float(system.max() / system.min()),
                          "bound": condition_bound(graph, gamma, positive_semidefinite=psd)}
                         )  # fmt: skip
-    write_csv(folder / "conditioning.csv", rows)
+    write_csv(options.folder / "conditioning.csv", rows)
 
 
-def moons(folder: Path, *, seed: int, grid: int = 100) -> None:
+def moons(options: Options, grid: int = 100) -> None:
     """Fit 50 points a class, 5 of them labelled, and extend f to a grid, for four bandwidths."""
-    data = datasets.moons(PER_CLASS, seed=seed)
+    data = datasets.moons(PER_CLASS, seed=options.seed)
     assert data.points is not None
-    X, rng = data.points, np.random.default_rng([seed, 3])
+    X, rng = data.points, np.random.default_rng([options.seed, 3])
     y = np.full(len(X), "", dtype=data.labels.dtype)
     for name in np.unique(data.labels):
         nodes = rng.permutation(np.flatnonzero(data.labels == name))[:LABELLED]
@@ -90,7 +88,7 @@ def moons(folder: Path, *, seed: int, grid: int = 100) -> None:
         {"x": float(a), "y": float(b), "truth": str(t), "labelled": int(label != "")}
         for (a, b), t, label in zip(X, data.labels, y, strict=True)
     ]
-    write_csv(folder / "moons-points.csv", points)
+    write_csv(options.folder / "moons-points.csv", points)
     xs = np.linspace(X[:, 0].min() - 1, X[:, 0].max() + 1, grid)
     ys = np.linspace(X[:, 1].min() - 1, X[:, 1].max() + 1, grid)
     places = np.array([(a, b) for b in ys for a in xs])
@@ -103,4 +101,4 @@ def moons(folder: Path, *, seed: int, grid: int = 100) -> None:
             {"sigma": sigma, "x": float(a), "y": float(b), "f": float(v), "accuracy": accuracy}
             for (a, b), v in zip(places, f, strict=True)
         ]
-    write_csv(folder / "moons.csv", rows)
+    write_csv(options.folder / "moons.csv", rows)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from robustgc.graph.atomic import new_file
-from robustgc.paper.problems import MODELS
+from robustgc.paper.problems import MODELS, TUNED
 from robustgc.paper.records import Rows, matching, numbers, read_csv
 
 # Okabe and Ito's palette, told apart by colour-blind readers; lines and markers differ as well.
@@ -21,7 +21,6 @@ COLOUR = {
 CLASS = {"positive": "#56B4E9", "negative": "#CC79A7"}
 LINE = {"ZhouGC": ":", "BelkGC": "--", "RobustGC": "-", "PF-RobustGC": "-."}
 MARKER = {"ZhouGC": "^", "BelkGC": "s", "RobustGC": "o", "PF-RobustGC": "D"}
-TUNED = ("ZhouGC", "BelkGC", "RobustGC")  # models with a parameter
 
 
 class MissingPlotError(ImportError):

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
@@ -18,11 +17,12 @@ from robustgc.paper.problems import (
     label,
     signs,
 )
-from robustgc.paper.records import Key, Record, Rows, Store, generator, run, write_csv
+from robustgc.paper.records import Key, Options, Record, Rows, Store, generator, run, write_csv
 
 CONNECTIVITY = {"low": 0.3, "high": 0.5}
 LABELS = (10, 20, 30, 40, 50)
 NOISE = (0, 10, 20, 30, 40)
+REPEATS = 50  # in the paper
 
 
 @lru_cache(maxsize=4)  # the few graphs a process works on, with their decompositions
@@ -40,8 +40,9 @@ def trial(key: Key) -> list[Record]:
     return accuracies(graph, truth, y)
 
 
-def compute(folder: Path, *, repeats: int, seed: int, jobs: int) -> Iterator[tuple[int, int]]:
+def compute(options: Options) -> Iterator[tuple[int, int]]:
     """Run the missing trials, then write weights of the graphs and one row per point."""
+    folder, seed, repeats = options.folder, options.seed, options.repeats or REPEATS
     edges: list[Record] = []
     for connectivity in CONNECTIVITY:
         W = problem(connectivity, seed)[0].W.tocoo()
@@ -55,7 +56,7 @@ def compute(folder: Path, *, repeats: int, seed: int, jobs: int) -> Iterator[tup
         for c, n, p, r in product(CONNECTIVITY, LABELS, NOISE, range(repeats))
     ]
     store = Store(folder / "noise-trials.csv")
-    yield from run(trial, keys, store, jobs=jobs)
+    yield from run(trial, keys, store, jobs=options.jobs)
     rows = [r for r in store.read() if int(r["seed"]) == seed and int(r["repeat"]) < repeats]
     write_csv(folder / "noise.csv", summary(rows))
 

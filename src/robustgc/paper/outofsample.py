@@ -1,7 +1,6 @@
 """Figure: accuracy of a model on a subgraph, extended to the rest, against the subgraph's size."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
@@ -12,7 +11,17 @@ from robustgc.linalg.ladder import lambda_1
 from robustgc.models.extension import extend
 from robustgc.models.paper import robust
 from robustgc.paper.problems import digits
-from robustgc.paper.records import Key, Record, Store, generator, run, write_csv
+from robustgc.paper.records import (
+    REPEATS,
+    Key,
+    Options,
+    Record,
+    Store,
+    generator,
+    numbers,
+    run,
+    write_csv,
+)
 from robustgc.paper.stats import differs
 
 SIZES = (20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 250, 300, 350, 400, 500, 600, 700, 800,
@@ -51,18 +60,16 @@ def _extended(W: Array, y: Array, size: int) -> Array:
     return np.concatenate([f, rest])
 
 
-def compute(folder: Path, *, repeats: int, seed: int, jobs: int) -> Iterator[tuple[int, int]]:
+def compute(options: Options) -> Iterator[tuple[int, int]]:
     """Run the missing trials, then write one row per size."""
+    folder, seed, repeats = options.folder, options.seed, options.repeats or REPEATS
     keys: list[Key] = [{"repeat": repeat, "seed": seed} for repeat in range(repeats)]
     store = Store(folder / "outofsample-trials.csv")
-    yield from run(trial, keys, store, jobs=jobs)
+    yield from run(trial, keys, store, jobs=options.jobs)
     rows = [r for r in store.read() if int(r["seed"]) == seed and int(r["repeat"]) < repeats]
     rows.sort(key=lambda r: int(r["repeat"]))
-    by_size = {
-        s: np.array([100 * float(r["accuracy"]) for r in rows if int(r["size"]) == s])
-        for s in SIZES
-    }
-    missed = {s: sum(int(r["out_of_range"]) for r in rows if int(r["size"]) == s) for s in SIZES}
+    by_size = {s: 100 * np.array(numbers(rows, "accuracy", size=s)) for s in SIZES}
+    missed = {s: int(sum(numbers(rows, "out_of_range", size=s))) for s in SIZES}
     full = by_size[N_NODES]
     table: list[Record] = [
         {"size": s, "accuracy_mean": round(float(a.mean()), 4), "accuracy_min": float(a.min()),

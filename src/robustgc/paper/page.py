@@ -52,10 +52,6 @@ def write(folder: Path) -> Path:
     return folder / "index.html"
 
 
-def _rows(path: Path) -> Rows:
-    return read_csv(path) if path.is_file() else []
-
-
 def _table(heads: str, body: str) -> str:
     """Return a table with headings separated by |."""
     head = "".join(f"<th>{text}</th>" for text in heads.split("|"))
@@ -63,7 +59,7 @@ def _table(heads: str, body: str) -> str:
 
 
 def _summary(data: Path) -> str:
-    cells, claims = _rows(data / "table1-compare.csv"), _rows(data / "claims.csv")
+    cells, claims = read_csv(data / "table1-compare.csv"), read_csv(data / "claims.csv")
     held = sum(c["verdict"] == "holds" for c in claims)
     judged = sum(c["verdict"] != "not run" for c in claims)
     text = f"<p>{held} of {judged} claims of the paper hold on our data."
@@ -78,7 +74,7 @@ def _summary(data: Path) -> str:
         text += f" Of the latter, whose subset or draw the paper does not name, {inside} lie within"
         text += " the spread of our means over five subsets or draws."
     notes = "".join(f"<p>{escape(n['part'])}: {escape(n['note'])}</p>" for n in
-                    _rows(data / "notes.csv"))  # fmt: skip
+                    read_csv(data / "notes.csv"))  # fmt: skip
     return text + "</p>" + notes
 
 
@@ -89,7 +85,7 @@ def _claims(data: Path) -> str:
         f"<span class=soft>asked: {escape(c['test'])}</span></td>"
         f"<td class={classes[c['verdict']]}>{escape(c['verdict'])}</td>"
         f"<td>{escape(c['numbers'])}</td></tr>"
-        for c in _rows(data / "claims.csv")
+        for c in read_csv(data / "claims.csv")
     )
     table = _table("section|claim|here|our numbers", body)
     return f"<h2>What the paper claims</h2><div class=scroll>{table}</div>"
@@ -105,7 +101,7 @@ def _picture(folder: Path, name: str) -> str:
 
 
 def _table1(data: Path) -> str:
-    cells = _rows(data / "table1-compare.csv")
+    cells = read_csv(data / "table1-compare.csv")
     if not cells:
         return ""
     body = ""
@@ -114,7 +110,7 @@ def _table1(data: Path) -> str:
         size = f"{percent} % ({row[MODELS[0]]['n_labelled']})"
         body += f"<tr><td>{dataset}</td><td class=number>{size}</td>"
         body += "".join(_cell(row[model]) for model in MODELS) + "</tr>"
-    if any(n["part"] == "table1" for n in _rows(data / "notes.csv")):
+    if any(n["part"] == "table1" for n in read_csv(data / "notes.csv")):
         body += "".join(
             f"<tr><td>{name}</td><td colspan=13 class=soft>data not on this machine</td></tr>"
             for name in ("digits49-s", "digits49-w")
@@ -194,6 +190,6 @@ def _seconds(data: Path) -> str:
     body = "".join(
         f"<tr><td>{escape(r['part'])}</td><td class=number>{float(r['seconds']):.1f} s</td>"
         f"<td>{escape(r['seed'])}</td><td>{escape(r['repeats'])}</td></tr>"
-        for r in _rows(data / "runs.csv")
+        for r in read_csv(data / "runs.csv")
     )
     return f"<h2>How long it took</h2>{_table('part|time|seed|repeats', body)}"

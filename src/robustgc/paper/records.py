@@ -7,6 +7,7 @@ not depend on the order of the trials or on how many run at once.
 import csv
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import TypeAlias
@@ -20,7 +21,19 @@ Value: TypeAlias = str | int | float
 Key: TypeAlias = dict[str, Value]
 Record: TypeAlias = dict[str, Value]
 Rows: TypeAlias = list[dict[str, str]]  # of a file, as text
+REPEATS = 20  # in the paper, but for noise
 Trial: TypeAlias = Callable[[Key], list[Record]]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Where the result files go, and how the experiments are run."""
+
+    folder: Path
+    datasets: tuple[str, ...]  # of Table 1
+    repeats: int | None = None  # None: those of the paper
+    seed: int = 7
+    jobs: int = 1  # processes at a time
 
 
 def generator(key: Mapping[str, Value]) -> np.random.Generator:
@@ -37,12 +50,10 @@ class Store:
 
     def read(self) -> Rows:
         """Return the records of all finished trials; rows of a torn one are left out."""
-        if not self.path.is_file():
-            return []
-        rows = [row for row in read_csv(self.path) if row.get("of")]
         blocks: dict[str, Rows] = {}
-        for row in rows:
-            blocks.setdefault(row["trial"], []).append(row)
+        for row in read_csv(self.path):
+            if row.get("of"):
+                blocks.setdefault(row["trial"], []).append(row)
         return [
             row for block in blocks.values() if len(block) == int(block[0]["of"]) for row in block
         ]
@@ -110,7 +121,9 @@ def write_csv(path: Path, rows: Rows | list[Record]) -> None:
 
 
 def read_csv(path: Path) -> Rows:
-    """Read rows as text."""
+    """Read rows as text; none if there is no such file."""
+    if not path.is_file():
+        return []
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 

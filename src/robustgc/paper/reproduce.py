@@ -1,9 +1,8 @@
 """All parts of the paper, one after the other, with what each took."""
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 # The checks enter themselves into the list of claims.
@@ -11,29 +10,21 @@ import robustgc.paper.claims_section3
 import robustgc.paper.claims_section4  # noqa: F401
 from robustgc.datasets import DataNotFoundError, fetch_usps
 from robustgc.paper import claims, examples, noise, outofsample, table1
-from robustgc.paper.problems import DATASETS
-from robustgc.paper.records import Record, Rows, read_csv, write_csv
+from robustgc.paper.records import Options, Record, read_csv, write_csv
 
-PARTS = {
-    "losses": "Figure: squared and concave error",
-    "chain": "Figure: the chain with a weak link (section 3.1)",
-    "conditioning": "Condition number and its bound (section 3.2)",
-    "moons": "Figure: out-of-sample extension on two moons (section 3.3)",
-    "noise": "Figures: block models and robustness to label noise (section 4.1)",
-    "table1": "Table 1 and figure: accuracy, dependence on the parameter (section 4.2)",
-    "outofsample": "Figure: out-of-sample evolution (section 4.3)",
+# Each computes the result files of its part: at once, or as an iterator of (finished, all).
+PARTS: dict[str, tuple[str, Callable[[Options], Iterator[tuple[int, int]] | None]]] = {
+    "losses": ("Figure: squared and concave error", examples.losses),
+    "chain": ("Figure: the chain with a weak link (section 3.1)", examples.chain),
+    "conditioning": ("Condition number and its bound (section 3.2)", examples.conditioning),
+    "moons": ("Figure: out-of-sample extension on two moons (section 3.3)", examples.moons),
+    "noise": ("Figures: block models and robustness to label noise (section 4.1)", noise.compute),
+    "table1": (
+        "Table 1 and figure: accuracy, dependence on the parameter (section 4.2)",
+        table1.compute,
+    ),
+    "outofsample": ("Figure: out-of-sample evolution (section 4.3)", outofsample.compute),
 }
-
-
-@dataclass(frozen=True)
-class Options:
-    """Where the result files go, and how the experiments are run."""
-
-    folder: Path
-    datasets: tuple[str, ...] = DATASETS  # of Table 1
-    repeats: int | None = None  # None: those of the paper, 20, and 50 for noise
-    seed: int = 7
-    jobs: int = 1  # processes at a time
 
 
 def run(parts: list[str], options: Options) -> Iterator[tuple[str, int, int]]:
@@ -53,38 +44,20 @@ def run(parts: list[str], options: Options) -> Iterator[tuple[str, int, int]]:
         if gone and (part == "outofsample" or not datasets):
             continue
         yield part, 0, 1
-        for done, whole in _compute(part, datasets, options):
+        for done, whole in PARTS[part][1](replace(options, datasets=datasets)) or [(1, 1)]:
             yield part, done, whole
         spent = time.perf_counter() - start
-        earlier = [float(r["seconds"]) for r in _noted(options.folder, "runs") if r["part"] == part]
+        earlier = [
+            float(r["seconds"]) for r in read_csv(options.folder / "runs.csv") if r["part"] == part
+        ]
         _note(options.folder, "runs", part, {
             "seconds": round(max([spent, *earlier]), 1),  # a rerun finds the trials done
             "seed": options.seed,
             "repeats": options.repeats or "as in the paper",
         })  # fmt: skip
-    if (options.folder / "table1.csv").is_file():
-        cells = read_csv(options.folder / "table1.csv")
+    if cells := read_csv(options.folder / "table1.csv"):
         write_csv(options.folder / "table1-compare.csv", table1.compare(cells))
     claims.judge(options.folder)
-
-
-def _compute(part: str, datasets: tuple[str, ...], o: Options) -> Iterator[tuple[int, int]]:
-    at_once = {
-        "losses": partial(examples.losses, o.folder),
-        "chain": partial(examples.chain, o.folder),
-        "moons": partial(examples.moons, o.folder, seed=o.seed),
-        "conditioning": partial(examples.conditioning, o.folder, seed=o.seed),
-    }
-    repeats = o.repeats or (50 if part == "noise" else 20)
-    if part in at_once:
-        at_once[part]()
-        yield 1, 1
-    elif part == "noise":
-        yield from noise.compute(o.folder, repeats=repeats, seed=o.seed, jobs=o.jobs)
-    elif part == "outofsample":
-        yield from outofsample.compute(o.folder, repeats=repeats, seed=o.seed, jobs=o.jobs)
-    else:
-        yield from table1.compute(datasets, o.folder, repeats=repeats, seed=o.seed, jobs=o.jobs)
 
 
 def _missing_data() -> str:
@@ -96,14 +69,10 @@ def _missing_data() -> str:
     return ""
 
 
-def _noted(folder: Path, name: str) -> Rows:
-    path = folder / f"{name}.csv"
-    return read_csv(path) if path.is_file() else []
-
-
 def _note(folder: Path, name: str, part: str, entry: Record | None) -> None:
     """Replace what a file says of one part."""
-    path, rows = folder / f"{name}.csv", {r["part"]: r for r in _noted(folder, name)}
+    path = folder / f"{name}.csv"
+    rows = {r["part"]: r for r in read_csv(path)}
     rows.pop(part, None)
     if entry:
         rows[part] = {"part": part, **{key: str(value) for key, value in entry.items()}}
@@ -115,14 +84,16 @@ def _note(folder: Path, name: str, part: str, entry: Record | None) -> None:
 
 def notes(folder: Path) -> list[str]:
     """Return what was left out of the last run, and why."""
-    return [f"{r['part']}: {r['note']}" for r in _noted(folder, "notes")]
+    return [f"{r['part']}: {r['note']}" for r in read_csv(folder / "notes.csv")]
 
 
 def paper_table(folder: Path, datasets: tuple[str, ...]) -> list[Record]:
     """Return our Table 1, or the part of it that was asked for, in the columns of the paper's."""
     names = ("dataset", "percent_labelled", "n_labelled", "model", "accuracy_mean",
              "accuracy_std", "rank")  # fmt: skip
-    rows = [r for r in _noted(folder, "table1") if r["draw"] == "1" and r["dataset"] in datasets]
+    rows = [
+        r for r in read_csv(folder / "table1.csv") if r["draw"] == "1" and r["dataset"] in datasets
+    ]
     for row in rows:
         row["accuracy_mean"] = f"{float(row['accuracy_mean']):.1f}"
         row["accuracy_std"] = f"{float(row['accuracy_std']):.1f}"

@@ -6,7 +6,6 @@ Also the source of the figure of accuracy against the tuning parameter: the same
 from collections.abc import Iterator, Sequence
 from importlib import resources
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
@@ -24,7 +23,9 @@ from robustgc.paper.problems import (
     problem,
 )
 from robustgc.paper.records import (
+    REPEATS,
     Key,
+    Options,
     Record,
     Rows,
     Store,
@@ -56,12 +57,11 @@ def trial(key: Key) -> list[Record]:
     return [{"n_labelled": n_labels, **record} for record in accuracies(graph, truth, y)]
 
 
-def compute(
-    datasets: Sequence[str], folder: Path, *, repeats: int, seed: int, jobs: int
-) -> Iterator[tuple[int, int]]:
+def compute(options: Options) -> Iterator[tuple[int, int]]:
     """Run the missing trials, then write the cells of the table and of the tuning figure."""
-    store = Store(folder / "table1-trials.csv")
-    yield from run(trial, keys(datasets, repeats, seed), store, jobs=jobs)
+    folder, datasets, seed = options.folder, options.datasets, options.seed
+    repeats, store = options.repeats or REPEATS, Store(folder / "table1-trials.csv")
+    yield from run(trial, keys(datasets, repeats, seed), store, jobs=options.jobs)
     rows = [
         row
         for row in store.read()

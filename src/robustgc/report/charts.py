@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from robustgc.choice.candidates import Candidate
-from robustgc.report.findings import Findings, Histogram
+from robustgc.report.gather import Findings, Histogram
 from robustgc.report.text import N_COLOURS, count, fixed, known, name, number, table, whole
 
 Tick = tuple[float, str]  # place from 0 to 100, text
@@ -89,7 +89,7 @@ def choice(findings: Findings) -> str:
     if not tried:
         eta = f": eta = {number(findings.eta)}" if known(findings.eta) else ""
         return f"{title}<p>Nothing was chosen: the parameter was given{eta}.</p>"
-    best = None if findings.chosen is None else findings.candidates[findings.chosen]
+    best = findings.best
     text = "Every candidate predicted each given label while that label was left out. "
     if best is not None:
         text += (

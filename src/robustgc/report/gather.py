@@ -1,6 +1,8 @@
-"""What the page of a fit shows, gathered from the fit; the rest of `robustgc.report` draws it."""
+"""What the page of a fit shows, as plain data gathered from the fit; the others here draw it."""
 
 import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -8,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.audit.issues import LabelIssues
-from robustgc.choice.candidates import heaviest_lifted
+from robustgc.choice.candidates import Candidate, heaviest_lifted
 from robustgc.estimators.fits import GraphFit
 from robustgc.estimators.robust import RobustGC
 from robustgc.io.named import edge_count
-from robustgc.report.findings import Findings, Histogram, Picture, Suspect
 from robustgc.report.layout import layout
 
 _BINS = 40
@@ -20,6 +21,78 @@ _TAIL = 0.005  # of the decision values at either end go to the last bar
 _SHOWN = 2000  # suspicious labels on the page, of which it shows the worst
 SEED = 20180521
 _VERSIONS = ("robustgc", "numpy", "scipy", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """One given label and what speaks against it: a row of the table."""
+
+    node: str
+    given: str
+    suggested: str
+    suspicion: float  # probability that the label is wrong; NaN: not known
+    margin: float  # from -1 to 1; NaN: not known
+    evidence: Sequence[str] = ()  # labelled nodes that speak against it, the strongest first
+    reviewed: bool = False  # whether a person has confirmed the label; such labels stand last
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """The nodes that are drawn; all arrays but the edges have one row for each of them."""
+
+    xy: NDArray[Any]  # places, in any unit, the second upwards
+    edges: NDArray[Any]  # pairs of rows
+    names: Sequence[str]
+    given: NDArray[Any]  # the label, as its position in `Findings.classes`; -1: none
+    answer: NDArray[Any]  # what the model says, in the same way
+    suspicion: NDArray[Any]  # of the given labels, NaN elsewhere; above 1/2 the node is marked
+    kind: str = "graph"  # or "points"
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Counts of decision values.
+
+    `signed`: there are two classes, below 0 is the first, above it the second. Otherwise the values
+    are the lead of the best class over the next one.
+    """
+
+    edges: NDArray[Any]  # ascending, one more than counts
+    counts: NDArray[Any]
+    signed: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """Everything the page says. What is None is not known, and the page says so."""
+
+    title: str
+    n_nodes: int
+    classes: Sequence[str]  # with signed decision values the negative one first
+    given: Sequence[int]  # by class, how many labels were given
+    n_edges: int | None = None
+    n_components: int | None = None
+    predicted: Sequence[int] | None = None  # by class, how many nodes the model puts there
+    noise_rate: float | None = None  # estimated share of wrong labels
+    n_wrong: int | None = None  # how many labels look wrong
+    lambda_1: float | None = None
+    gamma: float | None = None
+    eigengap: float | None = None
+    condition_bound: float | None = None
+    residual: float | None = None
+    solver: str | None = None
+    picture: Picture | None = None
+    histogram: Histogram | None = None
+    candidates: Sequence[Candidate] = ()  # empty: nothing was chosen
+    best: Candidate | None = None  # the choice among the candidates
+    eta: float | None = None  # if it was fixed
+    suspects: Sequence[Suspect] | None = None  # in any order
+    command: str | None = None  # the command, or lines of Python, that make the page again
+    versions: Mapping[str, Any] = field(default_factory=dict)
+    seeds: Mapping[str, Any] = field(default_factory=dict)
+    date: str | None = None
+    run: str | None = None  # what names the run in all its outputs
+    notes: Sequence[str] = ()  # what the program decided, or noticed, while it read
 
 
 def findings(
@@ -30,7 +103,6 @@ def findings(
     K = len(clf.classes_)
     on_graph = clf.affinity == "precomputed"
     W = _weights(clf) if on_graph or clf.landmarks is None else None
-    best = heaviest_lifted(clf.selection_)
     return Findings(
         title=title,
         n_nodes=len(codes),
@@ -39,8 +111,6 @@ def findings(
         n_edges=edge_count(W) if on_graph else None,
         n_components=int(clf.components_.max()) + 1,
         predicted=np.bincount(codes[codes >= 0], minlength=K).tolist(),
-        n_answered=int((codes >= 0).sum()),
-        n_unanswered=int((codes < 0).sum()),
         noise_rate=issues.noise_rate,
         n_wrong=issues.n_wrong,
         lambda_1=clf.lambda_1_,
@@ -52,7 +122,7 @@ def findings(
         picture=_picture(clf, names, issues, W),
         histogram=_histogram(clf.f_),
         candidates=clf.selection_,
-        chosen=None if best is None else clf.selection_.index(best),
+        best=heaviest_lifted(clf.selection_),
         eta=None if clf.eta == "auto" else float(clf.eta),
         suspects=_suspects(issues, names),
         command=command,
@@ -91,14 +161,12 @@ def _gap(clf: RobustGC) -> float | None:
 def _picture(clf: RobustGC, names: NDArray[Any], issues: LabelIssues, W: Any) -> Picture:
     codes, given = clf._answer.codes, clf._labels.codes
     graph = clf.affinity == "precomputed"
-    points = None if graph else np.asarray(clf._X.todense() if hasattr(clf._X, "nnz") else clf._X)
-    drawn = layout(W, points, codes, given >= 0, SEED)
+    drawn = layout(W, None if graph else clf._X, codes, given >= 0, seed=SEED)
     suspicion = np.full(len(codes), np.nan)
     suspicion[issues.node] = issues.suspicion
     # The class that the other labels speak for: a label pulls its own node to its side.
     answer = codes.copy()
-    place = {name: k for k, name in enumerate(clf.classes_.tolist())}
-    answer[issues.node] = [place[name] for name in issues.suggested.tolist()]
+    answer[issues.node] = np.searchsorted(clf.classes_, issues.suggested)
     nodes = drawn.nodes
     return Picture(
         xy=drawn.xy,

@@ -42,23 +42,19 @@ class Drawing:
 
 
 def layout(
-    W: Any, points: Any = None, classes: Any = None, labelled: Any = None, seed: int = 20180521
+    W: Any,
+    points: Any = None,
+    classes: NDArray[np.int64] | None = None,
+    labelled: NDArray[np.bool_] | None = None,
+    *,
+    seed: int,
 ) -> Drawing:
     """Place the nodes of a graph for a picture; of a large one, those of a sample.
 
     At most 3000 nodes are drawn, with all labelled ones up to 1000, and at most 10,000 edges: the
-    heaviest, among equals random ones.
-
-    Parameters
-    ----------
-    W : csr_array, CSR, array or None
-        The weights. None, or weights known only by products: no edges are drawn.
-    points : array, shape (N, n_features), default=None
-        If given, they are drawn by their first two principal components.
-    classes : array-like of int, shape (N,), default=None
-        The class of every node, -1 for none: what is left to go by where a graph has no shape.
-    labelled : array-like, default=None
-        The labelled nodes, as numbers or as a mask.
+    heaviest, among equals random ones. Without weights, or with weights known only by products, no
+    edges are drawn. Points are drawn by their first two principal components. The classes, -1 for
+    none, are what is left to go by where a graph has no shape.
 
     Examples
     --------
@@ -69,12 +65,11 @@ def layout(
     >>> drawn.xy.shape, len(drawn.edges)
     ((6, 2), 6)
     """
-    n = len(points) if W is None and isinstance(points, list) else (W, points)[W is None].shape[0]
     rng = np.random.default_rng(seed)
-    nodes = _sample(int(n), labelled, rng)
+    nodes = _sample((points if W is None else W).shape[0], labelled, rng)
     rows = _rows(W)
     edges = np.zeros((0, 2), dtype=np.int64) if rows is None else _edges(rows, nodes, rng)
-    codes = np.full(len(nodes), -1) if classes is None else np.asarray(classes)[nodes]
+    codes = np.full(len(nodes), -1) if classes is None else classes[nodes]
     ways = [] if points is None else [partial(_directions, points, nodes)]
     ways += [] if rows is None else [partial(_modes_of, rows, nodes, rng)]
     for way in ways:
@@ -87,11 +82,12 @@ def layout(
     return Drawing(nodes, _boxed(_by_class(codes)), edges)
 
 
-def _sample(n: int, labelled: Any, rng: np.random.Generator) -> NDArray[np.int64]:
+def _sample(
+    n: int, labelled: NDArray[np.bool_] | None, rng: np.random.Generator
+) -> NDArray[np.int64]:
     if n <= MOST_NODES:
         return np.arange(n)
-    first = np.zeros(0, dtype=np.int64) if labelled is None else np.asarray(labelled)
-    first = np.flatnonzero(first) if first.dtype == bool else np.unique(first)
+    first = np.flatnonzero([] if labelled is None else labelled)
     if len(first) > MOST_LABELLED:
         first = rng.choice(first, MOST_LABELLED, replace=False)
     others = np.setdiff1d(rng.choice(n, MOST_NODES, replace=False), first)
@@ -103,8 +99,8 @@ def _rows(W: Any) -> CSR | None:
     """Return the weights as rows, sharing their arrays; None if they are not stored."""
     if isinstance(W, CSR):
         return W
-    if isinstance(W, np.ndarray | list):
-        W = sp.csr_array(np.asarray(W, dtype=float))
+    if isinstance(W, np.ndarray):
+        W = sp.csr_array(W.astype(float))
     if not sp.issparse(W):
         return None
     W = W.tocsr()
@@ -133,7 +129,7 @@ def _edges(rows: CSR, nodes: NDArray[np.int64], rng: np.random.Generator) -> NDA
 
 def _directions(points: Any, nodes: NDArray[np.int64]) -> Array:
     """Return the first two principal components of the drawn points."""
-    rows: Any = points[nodes] if hasattr(points, "shape") else np.asarray(points)[nodes]
+    rows = points[nodes]
     X = np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=float)
     X = X - X.mean(axis=0)
     if X.shape[1] <= 2:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from robustgc.report.findings import Findings, Picture
+from robustgc.report.gather import Findings, Picture
 from robustgc.report.text import N_COLOURS, count, known, name, plain, script_json, whole
 
 _UNITS = 10_000  # places are whole numbers of this, which is finer than any screen
@@ -31,11 +31,8 @@ def mark(code: int, kind: str = "predicted") -> str:
     """Return a node of a class as a small drawing, as in the picture."""
     shape = SHAPES[code // N_COLOURS % len(SHAPES)]
     size = 4.5 if kind == "predicted" else 5.5
-    look = (
-        f'fill="var(--c{code % N_COLOURS})"'
-        if code >= 0
-        else f'fill="var(--{"soft" if kind == "predicted" else "line"})"'
-    )
+    colour = "soft" if kind == "predicted" else "line"
+    look = f'fill="var(--{f"c{code % N_COLOURS}" if code >= 0 else colour})"'
     if kind != "predicted":
         look += ' stroke="var(--ink)" stroke-width="1.8"'
     if kind == "unanswered":

@@ -79,9 +79,10 @@ def fixed(value: float | None, digits: int = 2) -> str:
 
 def table(label: str, caption: str, heads: str, rows: str, attributes: str = "") -> str:
     """Return a table that scrolls by itself where the page is narrower."""
+    caption = f"<caption><span>{caption}</span></caption>" if caption else ""
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table{attributes}>'
-        f"<caption><span>{caption}</span></caption><thead><tr>{heads}</tr></thead>"
+        f"{caption}<thead><tr>{heads}</tr></thead>"
         f"<tbody>{rows}</tbody></table></div>"
     )
 

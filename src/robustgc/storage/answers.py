@@ -24,16 +24,10 @@ from robustgc.transduction.landmarks import EXTENDED, OUT_OF_REACH
 
 Arrays = dict[str, NDArray[Any]]
 
-# Whether a node with this reason has a class, and whether it has decision values.
-_MEANING = {
-    DECIDED: (True, True),
-    ONE_CLASS: (True, True),
-    EXTENDED: (True, True),
-    TIE: (False, True),
-    NO_LABEL: (False, False),
-    ISOLATED: (False, False),
-    OUT_OF_REACH: (False, False),
-}
+# Reasons of nodes that have a class, that have decision values, and all.
+_CLASSIFIED = {DECIDED, ONE_CLASS, EXTENDED}
+_VALUED = _CLASSIFIED | {TIE}
+_REASONS = _VALUED | {NO_LABEL, ISOLATED, OUT_OF_REACH}
 _ROUNDING = 1e-9  # shares are sums of rounded numbers
 _NONE, _SOLVED, _CONSTANT = 0, 1, 2  # what is known of a component
 
@@ -82,13 +76,7 @@ def issue_arrays(issues: LabelIssues) -> Arrays:
 def read_answer(
     checked: Checked, n: int, n_classes: int, landmarks: NDArray[np.int64] | None = None
 ) -> Transduction:
-    """Take the answer for n nodes; refuse one that no fit gives.
-
-    Parameters
-    ----------
-    landmarks : ndarray of int or None
-        The nodes that are in the graph; None: all.
-    """
+    """Take the answer for n nodes, of which the landmarks or all are in the graph; check it."""
     columns = 1 if n_classes == 2 else n_classes
     texts = checked.value("reasons", list)
     if not texts or not all(isinstance(text, str) for text in texts):
@@ -181,10 +169,12 @@ def _check_values(checked: Checked, answer: Transduction) -> None:
 def _check_reasons(
     checked: Checked, answer: Transduction, texts: list[str], reason: NDArray[np.uint8]
 ) -> None:
-    known = np.array([text in _MEANING for text in texts])  # another version may word it otherwise
-    meaning = np.array([_MEANING.get(text, (False, False)) for text in texts])[reason]
-    some, valued = answer.codes >= 0, ~np.isnan(answer.f[:, 0])
-    odd = known[reason] & ((meaning[:, 0] != some) | (meaning[:, 1] != valued))
+    classified, valued, known = (
+        np.array([text in reasons for text in texts])[reason]
+        for reasons in (_CLASSIFIED, _VALUED, _REASONS)
+    )
+    odd = (classified != (answer.codes >= 0)) | (valued == np.isnan(answer.f[:, 0]))
+    odd &= known  # another version may word it otherwise
     if (node := _first(odd)) is not None:
         checked.refuse(
             f"node {node} has the reason {quoted(texts[reason[node]])}, which does not go with its "

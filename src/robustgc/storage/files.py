@@ -29,7 +29,7 @@ VERSION = 1
 MANIFEST = "manifest.json"
 _NAME = re.compile(r"[a-z_]{1,64}\.npy")
 _DEEPEST = 30  # lists within lists; save writes about ten
-_AGAIN = "Save the model again, or get a whole copy of it."
+AGAIN = "Save the model again, or get a whole copy of it."
 
 
 def place(path: str | os.PathLike[str]) -> Path:
@@ -119,7 +119,7 @@ def _opened(path: Path) -> Iterator[_Source]:
         bundle = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as failure:
         raise ValueError(
-            f"{path} is neither a folder nor a zip that can be read ({failure}). {_AGAIN}"
+            f"{path} is neither a folder nor a zip that can be read ({failure}). {AGAIN}"
         ) from failure
     with bundle:
         members = bundle.infolist()
@@ -156,13 +156,13 @@ def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
 def _manifest(source: _Source, *, any_version: bool = False) -> dict[str, Any]:
     where = source.path / MANIFEST
     if source.sizes.get(MANIFEST, -1) < 0:
-        raise ValueError(f"{where} is missing: this is no {FORMAT}, or not all of it. {_AGAIN}")
+        raise ValueError(f"{where} is missing: this is no {FORMAT}, or not all of it. {AGAIN}")
     try:
         with source.open(MANIFEST) as stream:
             manifest = json.loads(stream.read().decode("utf-8"), parse_constant=_no_constant)
-        _check_depth(manifest)
+        _check_depth([manifest])
     except (ValueError, RecursionError, OSError, EOFError, zipfile.BadZipFile) as failure:
-        raise ValueError(f"{where} is damaged ({failure}). {_AGAIN}") from failure
+        raise ValueError(f"{where} is damaged ({failure}). {AGAIN}") from failure
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ValueError(f"{where} does not describe a {FORMAT}. Give the path of a saved model.")
     version, files = manifest.get("version"), manifest.get("files")
@@ -172,7 +172,7 @@ def _manifest(source: _Source, *, any_version: bool = False) -> dict[str, Any]:
             f"{VERSION}; upgrade robustgc, or save the model again."
         )
     if not isinstance(files, dict) or not all(_NAME.fullmatch(name) for name in files):
-        raise ValueError(f"{where} has no list of files with names as save gives them. {_AGAIN}")
+        raise ValueError(f"{where} has no list of files with names as save gives them. {AGAIN}")
     if any_version:
         return manifest
     model = manifest.get("model")
@@ -181,23 +181,17 @@ def _manifest(source: _Source, *, any_version: bool = False) -> dict[str, Any]:
     except (ValueError, RecursionError):  # such as 1e999, which JSON allows and save never writes
         whole = False
     if not whole:
-        raise ValueError(f"{where} is damaged: its content does not fit its checksum. {_AGAIN}")
+        raise ValueError(f"{where} is damaged: its content does not fit its checksum. {AGAIN}")
     return manifest
 
 
-def _check_depth(manifest: Any) -> None:
+def _check_depth(value: dict[str, Any] | list[Any], level: int = 0) -> None:
     """Refuse lists within lists without an end: what reads them would run out of stack."""
-    level = [manifest]
-    for _ in range(_DEEPEST):
-        inside: list[Any] = []
-        for value in level:
-            if isinstance(value, dict):
-                inside.extend(value.values())
-            elif isinstance(value, list):
-                inside.extend(value)
-        level = [value for value in inside if isinstance(value, dict | list)]
-    if level:
+    if level > _DEEPEST:
         raise ValueError(f"lists and objects are nested more than {_DEEPEST} deep")
+    for inside in value.values() if isinstance(value, dict) else value:
+        if isinstance(inside, dict | list):
+            _check_depth(inside, level + 1)
 
 
 def _no_constant(name: str) -> None:
@@ -209,9 +203,9 @@ def _array(source: _Source, name: str, entry: Any) -> NDArray[Any]:
     where, size = source.path / name, source.sizes.get(name, -1)
     wanted = entry.get("size") if isinstance(entry, dict) else None
     if size < 0:
-        raise ValueError(f"{where} is missing. {_AGAIN}")
+        raise ValueError(f"{where} is missing. {AGAIN}")
     if size != wanted:
-        raise ValueError(f"{where} has {size} bytes; by the manifest it has {wanted}. {_AGAIN}")
+        raise ValueError(f"{where} has {size} bytes; by the manifest it has {wanted}. {AGAIN}")
     try:
         with source.open(name) as stream:
             checksum = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -224,7 +218,7 @@ def _array(source: _Source, name: str, entry: Any) -> NDArray[Any]:
             stream.seek(0)
             return np.asarray(np.load(stream, allow_pickle=False))
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as failure:
-        raise ValueError(f"{where} is damaged: {failure}. {_AGAIN}") from failure
+        raise ValueError(f"{where} is damaged: {failure}. {AGAIN}") from failure
 
 
 class _Checksum:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from robustgc.choice.candidates import Candidate
 from robustgc.graph.quoting import quoted, short
 from robustgc.linalg.ladder import Attempt
-from robustgc.storage.files import MANIFEST
+from robustgc.storage.files import AGAIN, MANIFEST
 from robustgc.transduction.answer import Certificate
 
 _SIZES = {"int": (8, 16, 32, 64), "uint": (8, 16, 32, 64), "float": (16, 32, 64)}
@@ -26,7 +26,6 @@ _SCALARS = ["bool", "str", *(f"{kind}{bits}" for kind in _SIZES for bits in _SIZ
 _DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|U[1-9][0-9]{0,6})")
 _ROOM = 2**28  # bytes that classes may take: a short file must not ask for all memory
 _PARTS = {"history": Attempt, "selection": Candidate}
-_ENDLESS = math.inf
 # The range of every number in a certificate; NaN where there is none to tell, if it says so.
 _RANGES = {
     "n_nodes": (1, 2**63, ""),
@@ -35,14 +34,14 @@ _RANGES = {
     "extension": (-2.01, 2.01, "or NaN"),  # below 0: ZhouGC's, where no modes were found
     "lambda_1": (0, 2.01, "or NaN"),
     "gamma": (-2.01, 2.01, "or NaN"),
-    "condition_bound": (0, _ENDLESS, "or NaN"),
-    "eigen_residual": (0, _ENDLESS, "or NaN"),
+    "condition_bound": (0, math.inf, "or NaN"),
+    "eigen_residual": (0, math.inf, "or NaN"),
     "seconds": (0, 1e300, ""),
     "n_modes": (0, 2**63, ""),
-    "eta": (-_ENDLESS, 1, ""),  # below 0: ZhouGC among the candidates
+    "eta": (-math.inf, 1, ""),  # below 0: ZhouGC among the candidates
     "constant": (-1e300, 1e300, ""),
     "accuracy": (-1e-9, 1 + 1e-9, "or NaN"),
-    "evidence": (-_ENDLESS, 1e300, "or NaN"),
+    "evidence": (-math.inf, 1e300, "or NaN"),
     "weight": (0, 1 + 1e-9, ""),
     "ridge": (0, 1e300, ""),
 }
@@ -83,8 +82,7 @@ def _encoded_scalar(value: Any, what: str) -> Any:
     raise ValueError(
         f"{what} is {quoted(value)} of type {type(value).__name__}, which a saved model cannot "
         "hold; it must be None, text, a number or a boolean, or a list, tuple, dictionary or "
-        "array of them. "
-        "Fit with such a value."
+        "array of them. Fit with such a value."
     )
 
 
@@ -107,7 +105,7 @@ def _tagged(value: dict[str, Any]) -> Any:
         case ["tuple"] if isinstance(value["tuple"], list):
             return tuple(decoded(value["tuple"]))
         case ["dict"] if isinstance(value["dict"], list):
-            return {_key(key): decoded(item) for key, item in value["dict"]}
+            return {_decoded_key(key): decoded(item) for key, item in value["dict"]}
         case ["array", "values"]:
             return decoded_array(value)
     raise ValueError(f"{short(value)} is no value that save writes")
@@ -126,7 +124,7 @@ def _numpy_scalar(name: str, value: Any) -> Any:
         return np.array(value).astype(name)[()]
 
 
-def _key(value: Any) -> Any:
+def _decoded_key(value: Any) -> Any:
     key = decoded(value)
     if isinstance(key, list | dict | np.ndarray):
         raise ValueError(f"{short(value)} cannot be a key")
@@ -166,31 +164,30 @@ def encoded_record(record: Certificate | Attempt | Candidate) -> dict[str, Any]:
 
 def decoded_record(kind: type[Any], record: Any) -> Any:
     """Return a certificate or a part of it, after checking that every field has its type."""
-    names = [field.name for field in fields(kind)]
+    types = {field.name: field.type for field in fields(kind)}
     if isinstance(record, dict) and kind is Candidate:
         record = {name: value for name, value in record.items() if name not in _FORMER}
-    if not isinstance(record, dict) or sorted({*record, *(_LATER & {*names})}) != sorted(names):
-        raise ValueError(f"a {kind.__name__} must have the fields {', '.join(names)}")
-    values = {name: _field(kind, name, value) for name, value in record.items()}
-    return kind(**values)
+    if not isinstance(record, dict) or {*record, *(_LATER & {*types})} != {*types}:
+        raise ValueError(f"a {kind.__name__} must have the fields {', '.join(types)}")
+    return kind(**{
+        name: _field(f"{name} of a {kind.__name__}", name, types[name], value)
+        for name, value in record.items()
+    })  # fmt: skip
 
 
-def _field(kind: type[Any], name: str, value: Any) -> Any:
+def _field(what: str, name: str, wanted: Any, value: Any) -> Any:
     """Return the value of one field of a record after checking its type and range."""
     if name in _PARTS:
         if not isinstance(value, list):
-            raise ValueError(f"{name} of a {kind.__name__} must be a list")
+            raise ValueError(f"{what} must be a list")
         return tuple(decoded_record(_PARTS[name], part) for part in value)
     value = decoded(value)
-    wanted = next(field.type for field in fields(kind) if field.name == name)
     if not isinstance(value, _KINDS[wanted]):
-        raise ValueError(f"{name} of a {kind.__name__} is {short(value)}")
+        raise ValueError(f"{what} is {short(value)}")
     if name in _RANGES and value is not None:
         low, high, nan = _RANGES[name]
         if not (low <= value <= high or (nan and math.isnan(value))):
-            raise ValueError(
-                f"{name} of a {kind.__name__} is {value}; it must be from {low} to {high} {nan}"
-            )
+            raise ValueError(f"{what} is {value}; it must be from {low} to {high} {nan}")
     return value
 
 
@@ -202,10 +199,7 @@ class Checked:
 
     def refuse(self, why: str, file: str = MANIFEST) -> NoReturn:
         """Raise, with the file that does not fit the rest of the model."""
-        raise ValueError(
-            f"{self._where / file} does not fit the model: {why}. Save the model again, or get a "
-            "whole copy of it."
-        )
+        raise ValueError(f"{self._where / file} does not fit the model: {why}. {AGAIN}")
 
     @contextmanager
     def refusing(self, what: str, file: str = MANIFEST) -> Iterator[None]:
@@ -262,19 +256,15 @@ class Checked:
             wanted = tuple("any" if length is None else length for length in shape)
             self.refuse(f"it has shape {values.shape}; it must be {wanted}", file)
         if values.size and ((values.dtype.kind == "f" and finite) or low is not None):
-            self._check_range(file, values.min(), values.max(), low, high)
+            least, most = values.min(), values.max()
+            for value in (least, most):  # NaN is both
+                if not np.isfinite(value):
+                    self.refuse(f"it has the value {value}; only finite numbers are allowed", file)
+            if low is not None and least < low:
+                self.refuse(f"it has the value {least}; {low} is the least allowed", file)
+            if high is not None and most > high:
+                self.refuse(f"it has the value {most}; {high} is the most allowed", file)
         return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
-
-    def _check_range(
-        self, file: str, least: Any, most: Any, low: float | None, high: float | None
-    ) -> None:
-        for value in (least, most):  # NaN is both
-            if not np.isfinite(value):
-                self.refuse(f"it has the value {value}; only finite numbers are allowed", file)
-        if low is not None and least < low:
-            self.refuse(f"it has the value {least}; {low} is the least allowed", file)
-        if high is not None and most > high:
-            self.refuse(f"it has the value {most}; {high} is the most allowed", file)
 
     def finish(self) -> None:
         """Refuse what is left: it was not written by this version."""

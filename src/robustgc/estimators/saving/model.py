@@ -46,22 +46,11 @@ from robustgc.transduction.labels import Labels
 
 @dataclass(frozen=True)
 class Saved:
-    """What `load` returns.
+    """What `load` returns; the estimator answers with the same bytes as the one that was saved."""
 
-    Attributes
-    ----------
-    estimator : RobustGC
-        Fitted: it answers with the same bytes as the one that was saved. `update` and
-        `suggest_queries` need a new fit.
-    names : tuple of str or int, or None
-        Names of the nodes, if they were saved.
-    reviewed : ndarray of bool or None
-        Which nodes have a label that a person has confirmed, if that was saved.
-    """
-
-    estimator: RobustGC
-    names: tuple[str | int, ...] | None
-    reviewed: NDArray[np.bool_] | None = None
+    estimator: RobustGC  # fitted; `update` and `suggest_queries` need a new fit
+    names: tuple[str | int, ...] | None  # of the nodes, if they were saved
+    reviewed: NDArray[np.bool_] | None = None  # labels that a person has confirmed, if saved
 
 
 def save(
@@ -80,12 +69,8 @@ def save(
 
     Parameters
     ----------
-    estimator : RobustGC
-        Fitted, with ``affinity`` "knn", "rbf" or "precomputed".
     path : str or path
         A zip file if it ends in ".zip", else a folder.
-    names : sequence of str or int, default=None
-        A name for every node, saved with the model.
     run : str, default=None
         Name of the run that the model is of, written to the manifest for those who compare outputs.
     reviewed : ndarray of bool, default=None
@@ -124,11 +109,6 @@ def save(
 
 def load(path: str | os.PathLike[str]) -> Saved:
     """Load a model that `save` wrote, after checking every file.
-
-    Parameters
-    ----------
-    path : str or path
-        The folder or the zip.
 
     Raises
     ------
@@ -271,11 +251,15 @@ def _estimator(checked: Checked) -> RobustGC:
         nodes = ("f", "codes", "reasons", "number", "d")
         made._graph_answer = replace(answer, **{k: getattr(answer, k)[chosen] for k in nodes})
         if isinstance(report, LabelIssues):
-            report = _by_landmark(checked, report, chosen, n)
+            number = np.full(n, -1, dtype=np.int64)
+            number[chosen] = np.arange(len(chosen))
+            if (number[report.node] < 0).any():
+                checked.refuse("a labelled point is no landmark", "landmarks.npy")
+            report = report.renumbered(number)  # it has the rows of all points
     made._fit = AnswersOnly(made._graph_answer, report)
     read_features(checked, made, X.shape[1])
     made._set_model(answer)
-    made.eta_, made.n_modes_ = _eta(checked), _n_modes(checked)
+    made.eta_, made.n_modes_ = _chosen(checked)
     return made
 
 
@@ -321,30 +305,15 @@ def _priors(checked: Checked, K: int) -> NDArray[np.float64] | None:
     return shares
 
 
-def _by_landmark(
-    checked: Checked, report: LabelIssues, chosen: NDArray[np.int64], n: int
-) -> LabelIssues:
-    """Return the report, which has the rows of all points, by the numbers of the landmarks."""
-    number = np.full(n, -1, dtype=np.int64)
-    number[chosen] = np.arange(len(chosen))
-    if (number[report.node] < 0).any():
-        checked.refuse("a labelled point is no landmark", "landmarks.npy")
-    return report.renumbered(number)
-
-
-def _eta(checked: Checked) -> Any:
-    eta = checked.scalar("eta")
+def _chosen(checked: Checked) -> tuple[Any, Any]:
+    """Return eta and the number of modes."""
+    eta, n_modes = checked.scalar("eta"), checked.scalar("n_modes")
     nothing = isinstance(eta, float | np.floating) and np.isnan(eta)  # nothing was solved
     if not nothing and (not isinstance(eta, Real) or not 0 < float(eta) < 1):
         checked.refuse(f"'eta' is {short(eta)}; it must be strictly between 0 and 1")
-    return eta
-
-
-def _n_modes(checked: Checked) -> Any:
-    count = checked.scalar("n_modes")
-    if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
-        checked.refuse(f"'n_modes' is {short(count)}; it must be a whole number >= 1")
-    return count
+    if not isinstance(n_modes, Integral) or isinstance(n_modes, bool) or n_modes < 1:
+        checked.refuse(f"'n_modes' is {short(n_modes)}; it must be a whole number >= 1")
+    return eta, n_modes
 
 
 def _read_names(checked: Checked, n: int) -> tuple[str | int, ...] | None:
