@@ -26,7 +26,7 @@ def find_components(share: Share, halo: Halo, d: Array) -> Partition:
     """
     comm, bounds, rows = share.comm, halo.bounds, share.rows
     root = halo.values(np.sqrt(np.where(d > 0, d, 1.0)))
-    W, smallest = halo.W, threads.loops("mpi._halo").smallest
+    W, smallest = halo.W, threads.loops("mpi._loops").smallest
     inside, local = W.components(root, NEGLIGIBLE)
     label = np.full(inside, share.n, dtype=np.int64)
     np.minimum.at(label, local, np.arange(share.first, share.first + rows))

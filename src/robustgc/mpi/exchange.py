@@ -104,7 +104,7 @@ class Text(NamedTuple):
     def owners(self, size: int) -> NDArray[np.int32]:
         """Give every text to a rank."""
         out = np.empty(len(self.offsets) - 1, dtype=np.int32)
-        threads.loops("mpi._rows").owners_of_text(self.offsets, self.letters, size, out)
+        threads.loops("mpi._loops").owners_of_text(self.offsets, self.letters, size, out)
         return out
 
 

@@ -70,7 +70,7 @@ class Halo:
 
 
 def _renumbered(share: Share) -> tuple[CSR, NDArray[Any]]:
-    loops = threads.loops("mpi._halo")
+    loops = threads.loops("mpi._loops")
     first, last = share.first, share.first + share.rows
     bits = np.zeros(-(-share.n // 64), dtype=np.uint64)
     before = np.empty(len(bits) + 1, dtype=np.int64)

@@ -58,7 +58,7 @@ def number_names(comm: Any, names: Any, counts: NDArray[np.int64]) -> NodeNumber
 
 def _owners(names: NDArray[np.int64], size: int) -> NDArray[np.int32]:
     out = np.empty(len(names), dtype=np.int32)
-    threads.loops("mpi._rows").owners_of_numbers(names, size, out)
+    threads.loops("mpi._loops").owners_of_numbers(names, size, out)
     return out
 
 
@@ -132,7 +132,7 @@ def _entries(
         rows, _ = all_to_all(comm, rows, counts)
         going, _ = all_to_all(comm, going, counts)
         weights = None if weights is None else all_to_all(comm, weights, counts)[0]
-        threads.loops("mpi._rows").put(rows, going, weights, place, entries, values)
+        threads.loops("mpi._loops").put(rows, going, weights, place, entries, values)
     return indptr, entries, values
 
 
@@ -144,7 +144,7 @@ def _posted(edges: EdgeEnds, nodes: NodeNumbers, kind: Any) -> Any:
     rows, entries = (np.empty(counts.sum(), dtype=kind) for _ in range(2))
     weights = None if edges.weights is None else np.empty(len(rows))
     place = np.cumsum(counts) - counts
-    threads.loops("mpi._rows").post(
+    threads.loops("mpi._loops").post(
         *edges, nodes.owner, nodes.number, nodes.first, place, rows, entries, weights
     )
     return counts, rows, entries, weights

@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from robustgc.graph import threads
-from robustgc.graph.csr import CSR, PARTS
+from robustgc.graph.csr import CSR
 from robustgc.graph.structure import check_rows
-from robustgc.graph.weights import CSR_FAULTS, NOT_SYMMETRIC, Operator
+from robustgc.graph.weights import NOT_SYMMETRIC, Operator, refuse_faults
 from robustgc.mpi.exchange import check_equal
 from robustgc.mpi.world import collective_errors
 
@@ -60,18 +60,15 @@ def check_share(share: Share) -> None:
     """
     comm = share.comm
     with collective_errors(comm):
-        _check_arrays(share)
+        rows = _checked_rows(share)
     starts = comm.allgather((share.first, share.rows, share.n, share.data is None))
     _check_layout(starts)
     if share.n == 0:
         raise ValueError("The graph is empty: 0 nodes. At least 2 nodes are needed.")
-    faults = comm.allreduce(_faults(share))
-    for count, what in zip(faults[:3], CSR_FAULTS, strict=True):
-        if count:
-            raise ValueError(f"{int(count)} entries of the CSR are {what}")
-    if faults[4]:
-        raise ValueError("A node's degree overflows; divide all weights by the largest.")
-    if sum(comm.allgather(_asymmetry(share))) % 2**64:
+    findings, degrees = rows.inspected(share.n)
+    faults = comm.allreduce(np.append(findings[:3], not np.isfinite(degrees).all()))
+    refuse_faults(faults[:3], overflows=faults[3])
+    if sum(comm.allgather(rows.asymmetry(share.first))) % 2**64:
         raise ValueError(NOT_SYMMETRIC)
 
 
@@ -83,14 +80,16 @@ def without_ones(share: Share) -> Share:
     return Share(share.comm, share.first, share.n, share.indptr, share.indices)
 
 
-def _check_arrays(share: Share) -> None:
-    check_rows(share.indptr, share.indices)  # columns are looked at with the weights
+def _checked_rows(share: Share) -> CSR:
+    """Return the rows, whose arrays fit together; columns are looked at with the weights."""
+    check_rows(share.indptr, share.indices)
     entries = len(share.indices)
     if share.data is not None and (share.data.dtype != np.float64 or len(share.data) != entries):
         raise TypeError(
             f"The weights are {len(share.data)} of dtype {share.data.dtype} for {entries} entries; "
             "one float64 each is needed. Convert them with astype."
         )
+    return CSR(share.indptr, share.indices, share.data)
 
 
 def _check_layout(starts: list[tuple[int, int, int, bool]]) -> None:
@@ -106,34 +105,6 @@ def _check_layout(starts: list[tuple[int, int, int, bool]]) -> None:
         raise ValueError(f"The ranks have {end} rows together, the matrix {starts[0][2]} columns.")
     if len({unit for *_, unit in starts}) > 1:
         raise ValueError("Some ranks have weights and some have none; give all of them weights.")
-
-
-def _faults(share: Share) -> Any:
-    """Count what is wrong with the entries here, as `_rows.inspect` does."""
-    parts = threads.collect(
-        threads.loops("mpi._rows").inspect,
-        threads.even_entries(share.indptr, PARTS),
-        share.indptr,
-        share.indices,
-        share.data,
-        share.n,
-        found=np.zeros(5),
-    )
-    return parts.sum(axis=0)
-
-
-def _asymmetry(share: Share) -> int:
-    """Return a hash of the entries here; over all ranks it is 0 for a symmetric matrix."""
-    parts = threads.collect(
-        threads.loops().asymmetry,
-        threads.even_entries(share.indptr, PARTS),
-        share.indptr,
-        share.indices,
-        None if share.data is None else share.data.view(np.uint64),
-        share.first,
-        found=np.zeros(1, dtype=np.uint64),
-    )
-    return int(parts.sum(dtype=np.uint64))
 
 
 def from_weights(W: Any, comm: Any) -> Share:
