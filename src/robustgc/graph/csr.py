@@ -146,14 +146,18 @@ class CSR:
         # Zeros, not what was in memory: those of other nodes are read below.
         place = np.zeros(self.shape[0], dtype=self.indices.dtype)
         place[nodes] = np.arange(len(nodes))
-        starts = np.asarray(self.indptr[nodes], dtype=np.int64)
-        counts = np.asarray(self.indptr[nodes + 1]) - starts
-        indptr = np.concatenate([[0], np.cumsum(counts)])
-        entries = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], counts)
+        indptr, entries = self.entries_of(nodes)
         columns = self.indices[entries]
         inside = place[columns]
         data = None if self.data is None else self.data[entries]
         return CSR(indptr, inside, data).only(nodes[inside] == columns)
+
+    def entries_of(self, nodes: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the bounds of some rows put one behind the other, and where their entries are."""
+        starts = np.asarray(self.indptr[nodes], dtype=np.int64)
+        counts = np.asarray(self.indptr[nodes + 1]) - starts
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        return indptr, np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], counts)
 
     def only(self, keep: NDArray[np.bool_]) -> "CSR":
         """Return the matrix with some of its entries, itself if they are all."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph import threads
 from robustgc.graph.csr import CSR
-from robustgc.mpi.exchange import exchange
+from robustgc.mpi.exchange import all_to_all, exchange
 from robustgc.mpi.share import Share
 
 
@@ -35,12 +35,8 @@ class Halo:
         self.W, self.ghosts = _renumbered(share)
         cuts = np.searchsorted(self.ghosts, self.bounds)
         self._wanted = np.diff(cuts)  # of every rank
-        self._given = np.empty_like(self._wanted)
-        self.comm.Alltoall(self._wanted, self._given)
-        asked = np.empty(int(self._given.sum()), dtype=self.ghosts.dtype)
-        exchange(self.comm, self.ghosts, self._wanted, asked, self._given)
-        asked -= share.first
-        self._send = asked
+        self._send, self._given = all_to_all(self.comm, self._wanted, self.ghosts)
+        self._send -= share.first
         self._room: dict[tuple[int, str], tuple[NDArray[Any], NDArray[Any]]] = {}
 
     @property
@@ -60,8 +56,7 @@ class Halo:
         if self.comm.size > 1:
             if len(out):
                 np.take(X, self._send, axis=0, out=out, mode="clip")  # no check: twice as fast
-            sizes, counts = self._given * columns, self._wanted * columns
-            exchange(self.comm, out, sizes, whole[self.rows :], counts)
+            exchange(self.comm, out, self._given, whole[self.rows :], self._wanted)
         return whole
 
     def values(self, x: NDArray[Any]) -> NDArray[Any]:

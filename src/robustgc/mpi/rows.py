@@ -43,14 +43,14 @@ def number_names(comm: Any, names: Any, counts: NDArray[np.int64]) -> NodeNumber
         order = np.argsort(owner, kind="stable")
         going = np.bincount(owner, minlength=comm.size).astype(np.int64)
         sorted_names = names[order] if numbers else names.take(order)
-    arrived, coming = (all_to_all if numbers else all_to_all_text)(comm, sorted_names, going)
-    counted, _ = all_to_all(comm, counts[order], going)
+    arrived, coming = (all_to_all if numbers else all_to_all_text)(comm, going, sorted_names)
+    counted, _ = all_to_all(comm, going, counts[order])
     with collective_errors(comm):
         own, place = np.unique(arrived, return_inverse=True) if numbers else _unique(arrived)
         # In double precision: exact up to 2^53.
         total = np.bincount(place, weights=counted, minlength=len(own)).astype(np.int64)
     first = np.concatenate([[0], np.cumsum(comm.allgather(len(own)))]).astype(np.int64)
-    answers, _ = all_to_all(comm, place.astype(np.int64) + first[comm.rank], coming)
+    answers, _ = all_to_all(comm, coming, place.astype(np.int64) + first[comm.rank])
     number = np.empty(len(owner), dtype=np.int64)
     number[order] = answers
     return NodeNumbers(number, owner, own, total, first)
@@ -128,16 +128,18 @@ def _entries(
             None if ends is None else ends[k * EDGES : (k + 1) * EDGES] for ends in edges
         )
         with collective_errors(comm):
-            counts, rows, going, weights = _posted(part, nodes, entries.dtype)
-        rows, _ = all_to_all(comm, rows, counts)
-        going, _ = all_to_all(comm, going, counts)
-        weights = None if weights is None else all_to_all(comm, weights, counts)[0]
-        threads.loops("mpi._loops").put(rows, going, weights, place, entries, values)
+            counts, *going = _posted(part, nodes, entries.dtype)
+        rows, coming, *weights, _ = all_to_all(comm, counts, *going)
+        values_coming = weights[0] if weights else None
+        threads.loops("mpi._loops").put(rows, coming, values_coming, place, entries, values)
     return indptr, entries, values
 
 
-def _posted(edges: EdgeEnds, nodes: NodeNumbers, kind: Any) -> Any:
-    """Return how many entries of edges go to every rank, and these entries, sorted by rank."""
+def _posted(edges: EdgeEnds, nodes: NodeNumbers, kind: Any) -> list[NDArray[Any]]:
+    """Return how many entries of edges go to every rank, and these entries, sorted by rank.
+
+    They are rows, entries, and weights if there are any.
+    """
     there, back = edges.sources, edges.targets[edges.sources != edges.targets]
     counts = np.bincount(nodes.owner[there], minlength=len(nodes.first) - 1)
     counts += np.bincount(nodes.owner[back], minlength=len(counts))
@@ -147,7 +149,7 @@ def _posted(edges: EdgeEnds, nodes: NodeNumbers, kind: Any) -> Any:
     threads.loops("mpi._loops").post(
         *edges, nodes.owner, nodes.number, nodes.first, place, rows, entries, weights
     )
-    return counts, rows, entries, weights
+    return [counts, rows, entries, *([] if weights is None else [weights])]
 
 
 def _total(comm: Any, counts: EdgeCounts, first: int) -> EdgeCounts:
