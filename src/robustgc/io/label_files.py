@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from robustgc.graph.quoting import listed, quoted, short
-from robustgc.io.arrow_objects import arrow_table, is_table
-from robustgc.io.arrow_tables import TYPED, read_typed
+from robustgc.io.arrow_tables import TYPED, arrow_table, is_table, read_typed
 from robustgc.io.dialect import Dialect
 from robustgc.io.errors import InputError
 from robustgc.io.label_columns import LABEL, NODE, LabelColumns, choose_columns, has_names

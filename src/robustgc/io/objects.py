@@ -13,7 +13,7 @@ from robustgc.graph.quoting import listed, quoted, short
 from robustgc.graph.structure import check_sparse
 from robustgc.graph.weights import check_weights
 from robustgc.io import limits
-from robustgc.io.arrow_objects import arrow_table, is_table
+from robustgc.io.arrow_tables import arrow_table, is_table
 from robustgc.io.edge_columns import WEIGHT
 from robustgc.io.edge_tables import from_arrow
 from robustgc.io.errors import InputError

@@ -12,8 +12,7 @@ from robustgc.affinity.features import column_names
 from robustgc.graph.quoting import short
 from robustgc.io import tables
 from robustgc.io.arrays import read_array, read_arrays
-from robustgc.io.arrow_objects import arrow_table, is_table
-from robustgc.io.arrow_tables import TYPED, read_typed
+from robustgc.io.arrow_tables import TYPED, arrow_table, is_table, read_typed
 from robustgc.io.column_names import numbered_columns
 from robustgc.io.decimals import is_number
 from robustgc.io.dialect import Dialect

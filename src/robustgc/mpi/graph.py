@@ -16,9 +16,8 @@ from robustgc.linalg.eigenpairs import Eigenpairs
 from robustgc.linalg.modes import accurate_modes, checkpointed
 from robustgc.linalg.multigrid import preconditioned_pairs, solve_by_multigrid
 from robustgc.linalg.solution import NotConvergedError, Solution, Watch, ignore_progress
-from robustgc.mpi import slepc
 from robustgc.mpi.halo import Halo
-from robustgc.mpi.petsc import solve_by_petsc
+from robustgc.mpi.petsc import krylov_schur, slepc_pairs, solve_by_petsc
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import available, library, sum_over_ranks
 
@@ -206,7 +205,7 @@ def _(
     """Find them by SLEPc, all that are looked for, or take those of an earlier run."""
 
     def make() -> Arrays:
-        pairs = slepc.preconditioned_pairs(graph, pair_tol, count, watch)
+        pairs = slepc_pairs(graph, pair_tol, count, watch)
         about = np.array([pairs.residual, pairs.steps])
         return {"values": pairs.values, "vectors": pairs.vectors, "about": about}
 
@@ -236,9 +235,9 @@ def _(graph: DistributedGraph, search: Callable[[], Eigenpairs]) -> Eigenpairs:
 @accurate_modes.register
 def _(graph: DistributedGraph, count: int) -> Eigenpairs:
     try:
-        pairs = slepc.krylov_schur(graph, 1e-10, count, ignore_progress)
+        pairs = krylov_schur(graph, 1e-10, count, ignore_progress)
         note = f"{count} modes, Krylov-Schur {pairs.steps} restarts"
     except NotConvergedError:
-        pairs = slepc.preconditioned_pairs(graph, 1e-8, count, ignore_progress)
+        pairs = slepc_pairs(graph, 1e-8, count, ignore_progress)
         note = f"{count} modes, preconditioned {pairs.steps} steps"
     return pairs.measured(graph, "slepc", note)
