@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from robustgc.graph.folder import read_header
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.graph.structure import check_sparse
-from robustgc.io import limits, objects
+from robustgc.io import limits
 from robustgc.io.errors import InputError
-from robustgc.io.named import NamedGraph
 from robustgc.io.opening import SQUEEZED, InnerFile, whole
 
 _BLOCK = 2**20
@@ -150,7 +149,7 @@ def _shape(arrays: dict[str, NDArray[Any]]) -> tuple[int, int]:
     return int(shape[0]), int(shape[1])
 
 
-def read_matrix_market(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
+def read_matrix_market(path: Path) -> Any:
     """Read a Matrix Market file."""
     import scipy.io  # slow to import
 
@@ -165,7 +164,7 @@ def read_matrix_market(path: Path, weight: str | None, symmetrise: str | None) -
         if wrong := _NO_NUMBER.search(text, comments.end() if comments else 0):
             line = text[: wrong.start()].count(b"\n") + 1
             raise ValueError(f"line {line} has other things than finite numbers")
-        matrix = scipy.io.mmread(io.BytesIO(text))
+        return scipy.io.mmread(io.BytesIO(text))
     except InputError:
         raise
     except Exception as error:
@@ -173,7 +172,6 @@ def read_matrix_market(path: Path, weight: str | None, symmetrise: str | None) -
             f"{path} is no Matrix Market file, or is cut short ({short(error)}). Write it again, "
             "or rename it."
         ) from error
-    return objects.from_matrix(matrix, symmetrise=symmetrise, where=str(path))
 
 
 def _check_claims(path: Path, claims: Any, size: int) -> None:
@@ -190,10 +188,10 @@ def _check_claims(path: Path, claims: Any, size: int) -> None:
         limits.check_nodes(str(path), max(rows, columns), entries, size)
 
 
-def read_scipy(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
+def read_scipy(path: Path) -> Any:
     """Read a sparse matrix that `scipy.sparse.save_npz` wrote."""
     try:
-        matrix = _sparse_matrix(path)
+        return _sparse_matrix(path)
     except InputError:
         raise
     except Exception as error:  # of numpy, zipfile or zlib
@@ -201,4 +199,3 @@ def read_scipy(path: Path, weight: str | None, symmetrise: str | None) -> NamedG
             f"{path} is no sparse matrix that scipy.sparse.save_npz wrote, or is cut short "
             f"({short(error)}). Write it again; for points use --points."
         ) from error
-    return objects.from_matrix(matrix, symmetrise=symmetrise, where=str(path))

@@ -40,7 +40,6 @@ from robustgc.io.pajek import read_pajek
 from robustgc.io.sources import source as source_of
 from robustgc.io.writing import TABLES, check_table, write_table
 
-_MATRICES = (".mtx", ".npz")
 _AGAIN = "Write the folder again."
 _NAMES = 12  # bytes of memory for a byte of names that become Python objects, about
 
@@ -114,11 +113,14 @@ def _read_file(
             f"{path}: --source and --target name columns of a table, and a {ending} file has none. "
             "Leave them out."
         )
-    if weight is not None and ending in _MATRICES:
-        raise InputError(f"{path}: {objects.NO_ATTRIBUTES}")
     if reader is read_edge_list:
         return read_edge_list(path, weight, symmetrise, dialect)
-    return reader(path, weight, symmetrise)
+    if weight is not None and ending in NO_WEIGHT:
+        raise InputError(f"{path}: {NO_WEIGHT[ending]}")
+    content = reader(path)
+    if isinstance(content, objects.Lists):
+        return objects.from_lists(content, weight, symmetrise, str(path))
+    return objects.from_matrix(content, symmetrise=symmetrise, where=str(path))
 
 
 def _read_folder(path: Path) -> NamedGraph:
@@ -161,7 +163,8 @@ def folder_names(path: Path, n_nodes: int) -> NDArray[Any] | None:
     return as_names(known)
 
 
-READERS: dict[str, Callable[[Path, str | None, str | None], NamedGraph]] = {
+# They return lists or a matrix, but for `read_edge_list`, which may find a table.
+READERS: dict[str, Callable[..., Any]] = {
     ".graphml": read_network,
     ".gml": read_network,
     ".gexf": read_network,
@@ -173,6 +176,15 @@ READERS: dict[str, Callable[[Path, str | None, str | None], NamedGraph]] = {
     ".mtx": read_matrix_market,
     ".npz": read_scipy,
     ".json": read_node_link,
+}
+# Endings that have no edge attributes to choose from, and why.
+NO_WEIGHT = {
+    **dict.fromkeys((".mtx", ".npz"), objects.NO_ATTRIBUTES),
+    **dict.fromkeys(
+        (".net", ".paj"),
+        "the lines of a Pajek file have one value, which is the weight; leave out --weight.",
+    ),
+    ".adjlist": "an adjacency list has no weights; leave out --weight.",
 }
 
 
