@@ -73,15 +73,8 @@ def choose_edge_columns(
 ) -> Columns:
     """Choose the columns of a table of edges, or refuse where it is not plain which have the nodes.
 
-    Parameters
-    ----------
-    names : sequence of str
-    wanted : Wanted
-    index : int or None
-        A column that only counts the rows.
-    sample : callable
-    ordered : bool
-        Whether the nodes come first by definition of the file.
+    `index` is a column that only counts the rows; `ordered` says that the nodes come first by
+    definition of the file.
     """
     free = [k for k in range(len(names)) if k != index]
     if sum(names[k].lower() != "weight" for k in free) < 2:

@@ -124,13 +124,8 @@ def _refuse_unpacked(
 def check_nodes(where: str, nodes: int, entries: int, seen: float) -> None:
     """Refuse a graph of more nodes than fit into memory, or than so small a file may claim.
 
-    Parameters
-    ----------
-    where : str
-    nodes, entries : int
-        Stored entries; those of edges given once count twice.
-    seen : float
-        Bytes of the input, without which nodes are only claimed.
+    Entries of edges given once count twice; `seen` are the bytes of the input, without which nodes
+    are only claimed.
     """
     need = 8.0 * nodes + 12.0 * entries
     if _is_small(READING * need):

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.graph import threads
 from robustgc.io.opening import InputError
 from robustgc.mpi.world import collective_errors
 
@@ -89,12 +88,6 @@ class Text(NamedTuple):
 
         buffers = [None, pa.py_buffer(self.offsets), pa.py_buffer(self.letters)]
         return pa.Array.from_buffers(pa.large_string(), len(self.offsets) - 1, buffers)
-
-    def owners(self, size: int) -> NDArray[np.int32]:
-        """Give every text to a rank."""
-        out = np.empty(len(self.offsets) - 1, dtype=np.int32)
-        threads.loops("mpi._loops").owners_of_text(self.offsets, self.letters, size, out)
-        return out
 
 
 def all_to_all_text(

@@ -52,18 +52,8 @@ def read_share(
 ) -> DistributedInput:
     """Read a rank's share of a graph; every rank calls this, with the same arguments.
 
-    Parameters
-    ----------
-    path : Path
-        A graph folder, a folder of .parquet or text files with a row per edge (also in folders
-        inside it), or one such file.
-    comm : communicator
-    source, target, weight : str or None
-        Names of the columns of edge files.
-    symmetrise : {None, "mean", "max", "sum"}
-        What to do where the two directions of an edge differ; None: refuse.
-    dialect : Dialect or None
-        How text files are written, as far as the user says it.
+    The path is that of a graph folder, of a folder of .parquet or text files with a row per edge
+    (also in folders inside it), or of one such file; all else is as in `io.graph_files.read_graph`.
     """
     way = way_number(symmetrise)
     seen = files.listing(path)

@@ -39,7 +39,7 @@ def number_names(comm: Any, names: Any, counts: NDArray[np.int64]) -> NodeNumber
     """
     numbers = isinstance(names, np.ndarray)
     with collective_errors(comm):
-        owner = _owners(names, comm.size) if numbers else Text.of(names).owners(comm.size)
+        owner = _owners(names, comm.size)
         order = np.argsort(owner, kind="stable")
         going = np.bincount(owner, minlength=comm.size).astype(np.int64)
         sorted_names = names[order] if numbers else names.take(order)
@@ -56,9 +56,13 @@ def number_names(comm: Any, names: Any, counts: NDArray[np.int64]) -> NodeNumber
     return NodeNumbers(number, owner, own, total, first)
 
 
-def _owners(names: NDArray[np.int64], size: int) -> NDArray[np.int32]:
-    out = np.empty(len(names), dtype=np.int32)
-    threads.loops("mpi._loops").owners_of_numbers(names, size, out)
+def _owners(names: Any, size: int) -> NDArray[np.int32]:
+    """Give every name to a rank."""
+    out, loops = np.empty(len(names), dtype=np.int32), threads.loops("mpi._loops")
+    if isinstance(names, np.ndarray):
+        loops.owners_of_numbers(names, size, out)
+    else:
+        loops.owners_of_text(*Text.of(names), size, out)
     return out
 
 
