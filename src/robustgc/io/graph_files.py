@@ -18,6 +18,7 @@ from robustgc.graph.weights import check_weights
 from robustgc.io import arrow_tables, edge_tables, objects, tables
 from robustgc.io.arrays import read_matrix_market, read_scipy
 from robustgc.io.dialect import Dialect, not_used
+from robustgc.io.edge_columns import Wanted
 from robustgc.io.named import NamedGraph, as_names
 from robustgc.io.network_files import (
     read_adjacency_list,
@@ -75,8 +76,7 @@ def read_graph(
         return _read_folder(path)
     path = source_of(path, sheet, dialect)
     unused = _not_used(path, dialect)
-    columns = {"source": source, "target": target, "weight": weight}
-    graph = _read_file(path, columns, symmetrise, dialect)
+    graph = _read_file(path, Wanted(source, target, weight), symmetrise, dialect)
     return replace(graph, notes=(*notes_of(path), *unused, *graph.notes))
 
 
@@ -92,15 +92,17 @@ def _not_used(path: Path, dialect: Dialect | None) -> tuple[str, ...]:
 
 
 def _read_file(
-    path: Path, columns: dict[str, str | None], symmetrise: str | None, dialect: Dialect | None
+    path: Path, wanted: Wanted, symmetrise: str | None, dialect: Dialect | None
 ) -> NamedGraph:
-    ending, options = kind(path), columns | {"symmetrise": symmetrise}
+    ending, where = kind(path), str(path)
     if ending in tables.TEXT:
-        return edge_tables.read_text(path, dialect=dialect, **options)
+        table = edge_tables.read_text(path, wanted, dialect)
+        return edge_tables.graph_of(table, symmetrise, where)
     check_file(path)
     if ending in arrow_tables.TYPED:
-        return edge_tables.from_arrow(arrow_tables.read_typed(path), str(path), **options)
-    reader, weight = READERS.get(ending), columns["weight"]
+        table = edge_tables.read_arrow(arrow_tables.read_typed(path), where, wanted)
+        return edge_tables.graph_of(table, symmetrise, where)
+    reader = READERS.get(ending)
     if reader is None:
         known = ", ".join([*tables.TEXT, *arrow_tables.TYPED, ".xlsx", *READERS])
         raise InputError(
@@ -108,19 +110,19 @@ def _read_file(
             "also with .gz, .zst or .zip, and folders that `robustgc convert` wrote. Rename or "
             "convert it."
         )
-    if columns["source"] is not None or columns["target"] is not None:
+    if wanted.source is not None or wanted.target is not None:
         raise InputError(
             f"{path}: --source and --target name columns of a table, and a {ending} file has none. "
             "Leave them out."
         )
     if reader is read_edge_list:
-        return read_edge_list(path, weight, symmetrise, dialect)
-    if weight is not None and ending in NO_WEIGHT:
+        return read_edge_list(path, wanted.weight, symmetrise, dialect)
+    if wanted.weight is not None and ending in NO_WEIGHT:
         raise InputError(f"{path}: {NO_WEIGHT[ending]}")
     content = reader(path)
     if isinstance(content, objects.Lists):
-        return objects.from_lists(content, weight, symmetrise, str(path))
-    return objects.from_matrix(content, symmetrise=symmetrise, where=str(path))
+        return objects.from_lists(content, wanted.weight, symmetrise, where)
+    return objects.from_matrix(content, symmetrise=symmetrise, where=where)
 
 
 def _read_folder(path: Path) -> NamedGraph:

@@ -16,6 +16,7 @@ from typing import Any
 from robustgc.graph.quoting import quoted, short
 from robustgc.io import edge_tables
 from robustgc.io.dialect import Dialect, not_used
+from robustgc.io.edge_columns import Wanted
 from robustgc.io.heads import SAMPLE
 from robustgc.io.named import NamedGraph, numbers_or_text
 from robustgc.io.objects import Lists, attribute_columns, from_lists, networkx_lists
@@ -202,7 +203,8 @@ def read_edge_list(
     if not first.rstrip().endswith(b"}"):
         dialect = dialect or Dialect()
         plain = replace(dialect, header=bool(dialect.header))  # none by definition
-        return edge_tables.read_text(path, weight=weight, symmetrise=symmetrise, dialect=plain)
+        table = edge_tables.read_text(path, Wanted(weight=weight), plain)
+        return edge_tables.graph_of(table, symmetrise, str(path))
     notes = not_used(dialect, path, "a list with dictionaries")
     pairs, records = [], []
     for where, line in lines_of(path, "edges", ("#",)):

@@ -14,8 +14,8 @@ from robustgc.graph.structure import check_sparse
 from robustgc.graph.weights import check_weights
 from robustgc.io import limits
 from robustgc.io.arrow_tables import arrow_table, is_table
-from robustgc.io.edge_columns import WEIGHT
-from robustgc.io.edge_tables import from_arrow
+from robustgc.io.edge_columns import WEIGHT, Wanted
+from robustgc.io.edge_tables import graph_of, read_arrow
 from robustgc.io.errors import InputError
 from robustgc.io.named import NamedGraph, as_names
 from robustgc.io.rows import WAYS, assemble, check_edge_weights, edge_name
@@ -61,7 +61,8 @@ def named_graph(
         return from_lists(_igraph_lists(graph), weight, symmetrise, "The graph")
     if is_table(graph):
         table = arrow_table(graph, "The edges")
-        return from_arrow(table, "The table", weight=weight, symmetrise=symmetrise)
+        table = read_arrow(table, "The table", Wanted(weight=weight))
+        return graph_of(table, symmetrise, "The table")
     if weight is not None:
         raise InputError(f"The graph is of type {type(graph).__name__}: {NO_ATTRIBUTES}")
     return _from_arrays(graph, symmetrise)
