@@ -210,7 +210,7 @@ def changing(read):
         return read(*args)
     return then
 
-files._own = changing(files._own)
+files.own_rows = changing(files.own_rows)
 reading.FilePart.read = changing(reading.FilePart.read)
 try:
     read_share(path, comm)

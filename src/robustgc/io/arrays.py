@@ -38,10 +38,7 @@ _EVERY = ("format", "shape", "data", "indices", "indptr", "row", "col", "coords"
 def read_arrays(path: Path, only: tuple[str, ...] | None = None) -> dict[str, NDArray[Any]]:
     """Read the arrays of a .npz file, all of them or some.
 
-    Raises
-    ------
-    ValueError
-        The file is damaged, without its name; `TooLargeError` if it is too large.
+    A ValueError, without the name of the file, says how it is damaged.
     """
     with _source(path) as (file, size), zipfile.ZipFile(file) as bundle:
         members = [

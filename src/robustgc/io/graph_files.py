@@ -16,6 +16,7 @@ from robustgc.graph.csr import CSR
 from robustgc.graph.quoting import quoted, short
 from robustgc.graph.weights import check_weights
 from robustgc.io import arrow_tables, edge_tables, objects, tables
+from robustgc.io.adjacency import Matrix
 from robustgc.io.arrays import read_matrix_market, read_scipy
 from robustgc.io.dialect import Dialect, not_used
 from robustgc.io.edge_columns import Wanted
@@ -75,8 +76,14 @@ def read_graph(
     if os.path.isdir(path):
         return _read_folder(path)
     path = source_of(path, sheet, dialect)
-    unused = _not_used(path, dialect)
-    graph = _read_file(path, Wanted(source, target, weight), symmetrise, dialect)
+    unused, where = _not_used(path, dialect), str(path)
+    content = _read_content(path, Wanted(source, target, weight), dialect)
+    if isinstance(content, edge_tables.Edges | Matrix):
+        graph = edge_tables.graph_of(content, symmetrise, where)
+    elif isinstance(content, objects.Lists):
+        graph = objects.from_lists(content, weight, symmetrise, where)
+    else:
+        graph = objects.from_matrix(content, symmetrise=symmetrise, where=where)
     return replace(graph, notes=(*notes_of(path), *unused, *graph.notes))
 
 
@@ -91,17 +98,14 @@ def _not_used(path: Path, dialect: Dialect | None) -> tuple[str, ...]:
     return not_used(dialect, path, f"a {ending} file")
 
 
-def _read_file(
-    path: Path, wanted: Wanted, symmetrise: str | None, dialect: Dialect | None
-) -> NamedGraph:
-    ending, where = kind(path), str(path)
+def _read_content(path: Path, wanted: Wanted, dialect: Dialect | None) -> Any:
+    """Return what a file has: edges or a matrix of a table, lists, or a sparse matrix."""
+    ending = kind(path)
     if ending in tables.TEXT:
-        table = edge_tables.read_text(path, wanted, dialect)
-        return edge_tables.graph_of(table, symmetrise, where)
+        return edge_tables.read_text(path, wanted, dialect)
     check_file(path)
     if ending in arrow_tables.TYPED:
-        table = edge_tables.read_arrow(arrow_tables.read_typed(path), where, wanted)
-        return edge_tables.graph_of(table, symmetrise, where)
+        return edge_tables.read_arrow(arrow_tables.read_typed(path), str(path), wanted)
     reader = READERS.get(ending)
     if reader is None:
         known = ", ".join([*tables.TEXT, *arrow_tables.TYPED, ".xlsx", *READERS])
@@ -116,13 +120,10 @@ def _read_file(
             "Leave them out."
         )
     if reader is read_edge_list:
-        return read_edge_list(path, wanted.weight, symmetrise, dialect)
+        return read_edge_list(path, wanted.weight, dialect)
     if wanted.weight is not None and ending in NO_WEIGHT:
         raise InputError(f"{path}: {NO_WEIGHT[ending]}")
-    content = reader(path)
-    if isinstance(content, objects.Lists):
-        return objects.from_lists(content, wanted.weight, symmetrise, where)
-    return objects.from_matrix(content, symmetrise=symmetrise, where=where)
+    return reader(path)
 
 
 def _read_folder(path: Path) -> NamedGraph:

@@ -28,13 +28,7 @@ _allowed: ContextVar[float | None] = ContextVar("robustgc_max_size", default=Non
 
 
 def as_bytes(size: str | float) -> float:
-    """Return a size such as 8e9, "8GB" or "500 MiB" in bytes.
-
-    Raises
-    ------
-    InputError
-        It is none, or not above 0.
-    """
+    """Return a size such as 8e9, "8GB" or "500 MiB" in bytes; refuse what is none, or 0."""
     match = _SIZE.fullmatch(str(size))
     value = 0.0
     if match and not isinstance(size, bool):

@@ -15,11 +15,13 @@ from typing import Any
 
 from robustgc.graph.quoting import quoted, short
 from robustgc.io import edge_tables
+from robustgc.io.adjacency import Matrix
 from robustgc.io.dialect import Dialect, not_used
 from robustgc.io.edge_columns import Wanted
+from robustgc.io.edge_tables import Edges
 from robustgc.io.heads import SAMPLE
-from robustgc.io.named import NamedGraph, numbers_or_text
-from robustgc.io.objects import Lists, attribute_columns, from_lists, networkx_lists
+from robustgc.io.named import numbers_or_text
+from robustgc.io.objects import Lists, attribute_columns, networkx_lists
 from robustgc.io.opening import InputError, kind, opened, whole
 
 # Bytes of memory for a byte of text where all of it becomes Python objects: measured 14 (JSON), 22
@@ -194,8 +196,8 @@ def _resolved(
 
 
 def read_edge_list(
-    path: Path, weight: str | None, symmetrise: str | None, dialect: Dialect | None = None
-) -> NamedGraph:
+    path: Path, weight: str | None, dialect: Dialect | None
+) -> Lists | Edges | Matrix:
     """Read a row per edge: two nodes, and perhaps a weight or a dictionary of attributes."""
     with opened(path) as stream:
         head = stream.read(SAMPLE)
@@ -203,8 +205,7 @@ def read_edge_list(
     if not first.rstrip().endswith(b"}"):
         dialect = dialect or Dialect()
         plain = replace(dialect, header=bool(dialect.header))  # none by definition
-        table = edge_tables.read_text(path, Wanted(weight=weight), plain)
-        return edge_tables.graph_of(table, symmetrise, str(path))
+        return edge_tables.read_text(path, Wanted(weight=weight), plain)
     notes = not_used(dialect, path, "a list with dictionaries")
     pairs, records = [], []
     for where, line in lines_of(path, "edges", ("#",)):
@@ -212,8 +213,7 @@ def read_edge_list(
         pairs.append((u, v))
         records.append(data)
     names = dict.fromkeys(end for pair in pairs for end in pair)
-    lists = _named_by_text(names, pairs, attribute_columns(records))._replace(notes=notes)
-    return from_lists(lists, weight, symmetrise, str(path))
+    return _named_by_text(names, pairs, attribute_columns(records))._replace(notes=notes)
 
 
 def read_adjacency_list(path: Path) -> Lists:

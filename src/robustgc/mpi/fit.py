@@ -20,6 +20,7 @@ from robustgc.linalg.ladder import Attempt, SolverOptions
 from robustgc.linalg.modes import MEDIUM
 from robustgc.linalg.solution import NotConvergedError
 from robustgc.models.parameters import Parameters
+from robustgc.mpi.checkpoint import Arrays
 from robustgc.mpi.components import (
     extract_component,
     find_components,
@@ -27,7 +28,7 @@ from robustgc.mpi.components import (
     without_faint_links,
 )
 from robustgc.mpi.exchange import owners, send
-from robustgc.mpi.graph import Arrays, CheckpointCall, DistributedGraph, no_checkpoint
+from robustgc.mpi.graph import CheckpointCall, DistributedGraph, no_checkpoint
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import collective_errors, library, slepc, sum_over_ranks
 from robustgc.transduction.answer import (

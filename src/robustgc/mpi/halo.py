@@ -14,10 +14,7 @@ from robustgc.mpi.share import Share
 class Halo:
     """The rows of a rank with their columns numbered anew: own nodes first, then those of others.
 
-    Parameters
-    ----------
-    share : Share
-        Its columns are numbered in place where they can be: memory is for one graph, not two.
+    They are numbered in place where they can be: memory is for one graph, not two.
 
     Attributes
     ----------

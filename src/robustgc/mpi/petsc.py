@@ -133,11 +133,6 @@ def solve_by_petsc(
 
     ``L_N^+ (L_N - gamma I)`` has its eigenvalues between ``1 - gamma / lambda`` and 1 there, so
     that a few dozen steps do, however small lambda_1 is.
-
-    Raises
-    ------
-    NotConvergedError
-        The tolerance was not reached, or negative curvature was met: lambda_1 came out too large.
     """
     multigrid, apply = gamg_cycle(graph), ShiftedSystem(graph, operator(graph), -gamma, off)
     r, z = vector(graph, b[:, 0]), vector(graph, b[:, 0])

@@ -23,7 +23,7 @@ from robustgc.mpi import files, world
 from robustgc.mpi.exchange import check_equal
 from robustgc.mpi.files import read_folder
 from robustgc.mpi.rows import EdgeEnds, number_names, share_of
-from robustgc.mpi.share import Share, check_share, without_ones
+from robustgc.mpi.share import Share, check_share
 from robustgc.mpi.world import collective_errors
 
 SQUEEZING = 4  # bytes of text that are one byte of a packed file, about
@@ -61,8 +61,7 @@ def read_share(
     files.check_same(comm, path, seen)
     if seen.graph:
         share, names = read_folder(path, comm, seen)
-        check_share(share)
-        return DistributedInput(without_ones(share), names, ())
+        return DistributedInput(check_share(share), names, ())
     return _edges(path, comm, seen, Wanted(source, target, weight), dialect, way)
 
 
@@ -94,7 +93,7 @@ def _edges(
     need = world.need_per_rank(n, entries, edges.weights is not None, comm.size)
     world.check_memory(comm, f"{path} ({n} nodes, {entries} entries)", need)
     share, edge_counts = share_of(comm, edges, nodes, way, str(path))
-    check_share(share)
+    share = check_share(share)
     return DistributedInput(share, nodes.names, (*edge_counts.notes(), *of_tables, *notes, *few))
 
 
