@@ -60,11 +60,11 @@ def test_faults_degrees_and_self_loops(part, weighted):
 
 
 def _both_inspect(indptr, indices, data, start, part):
-    (_, one), (_, other) = both("inspect", (indptr, indices, data, np.zeros(N), start, *part))
-    np.testing.assert_array_equal(one[3], other[3])
+    (_, one), (_, other) = both("inspect", (indptr, indices, data, N, np.zeros(N), start, *part))
+    np.testing.assert_array_equal(one[4], other[4])
     counts = 4 if data is not None and np.isnan(data).any() else 6
-    np.testing.assert_array_equal(one[4][:counts], other[4][:counts])
-    return other[4]
+    np.testing.assert_array_equal(one[5][:counts], other[5][:counts])
+    return other[5]
 
 
 @pytest.mark.parametrize("dtype", [None, np.float32, np.float64])

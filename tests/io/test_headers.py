@@ -12,7 +12,8 @@ from named_edges import edges_of
 from robustgc import classify
 from robustgc.cli.app import app
 from robustgc.io.dialect import Dialect
-from robustgc.io.edge_tables import text_edges
+from robustgc.io.edge_columns import Wanted
+from robustgc.io.edge_tables import read_text
 from robustgc.io.graph_files import read_graph
 from robustgc.io.heads import First, first_edge
 from robustgc.io.objects import named_graph
@@ -105,7 +106,7 @@ def test_all_edges_are_asked_where_the_sample_is_not_enough(tmp_path):
 def test_a_part_of_several_files_does_not_lose_an_edge(tmp_path):
     path = tmp_path / "part.csv"
     path.write_text(f"x;y\n{lines(KARATE)}")
-    edges = text_edges(path)
+    edges = read_text(path, Wanted(), alone=False)
     assert len(edges.ends[0]) == len(KARATE) + 1
     assert edges.notes[0].startswith("line 1 is read as an edge: x, y")
 

@@ -210,7 +210,7 @@ def changing(read):
         return read(*args)
     return then
 
-files._own = changing(files._own)
+files.own_rows = changing(files.own_rows)
 reading.FilePart.read = changing(reading.FilePart.read)
 try:
     read_share(path, comm)
@@ -250,6 +250,6 @@ def test_too_little_memory_is_said_before_reading(tmp_path):
     for where, least in ((path, "100"), (text, "10000")):
         lines = run(2, MEMORY, where, env={"ROBUSTGC_MEMORY": least}).stdout.splitlines()
         assert len(lines) == 2
-        assert all("MB of memory per rank, and a rank can take" in line for line in lines)
+        assert all("B of memory per rank, and a rank can take" in line for line in lines)
         assert all("Start more ranks on more machines" in line for line in lines)
     assert "(30 nodes, 60 entries)" not in lines[0]

@@ -30,11 +30,11 @@ def own(name):
 
 first = Checkpoint(folder, comm, "one")
 assert made("a", first) and made("b", first)
-assert first.reused == () and first.notes == ()
+assert first.reused == [] and first.notes == []
 
 second = Checkpoint(folder, comm, "one")
 assert not made("a", second) and not made("b", second) and made("c", second)
-assert second.reused == ("a", "b") and second.notes == ()
+assert second.reused == ["a", "b"] and second.notes == []
 
 if comm.rank == 1:  # one bit of a value
     content = bytearray(own("a").read_bytes())
@@ -46,18 +46,18 @@ if comm.rank == 1:  # one bit of a value
 comm.Barrier()
 third = Checkpoint(folder, comm, "one")
 assert made("a", third) and made("b", third) and made("c", third)
-assert third.reused == () and len(third.notes) == 2, third.notes
+assert third.reused == [] and len(third.notes) == 2, third.notes
 assert all("damaged" in note and "done again" in note for note in third.notes), third.notes
 assert comm.allgather(third.notes) == [third.notes] * comm.size
 
 other = Checkpoint(folder, comm, "two")
-assert made("a", other) and other.reused == ()
+assert made("a", other) and other.reused == []
 assert len(other.notes) == 1 and "other input, options or ranks" in other.notes[0]
 
 alone = comm.Split(comm.rank)
 fewer = Checkpoint(folder, alone, "one")
 if comm.rank == 0:
-    assert made("b", fewer) and fewer.reused == ()
+    assert made("b", fewer) and fewer.reused == []
 comm.Barrier()
 
 if comm.rank == 0:

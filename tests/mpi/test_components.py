@@ -52,7 +52,9 @@ for seed in range(5, 29):
     largest = int(np.bincount(number).argmax())
     nodes = np.flatnonzero(number == largest)
     rows = np.flatnonzero(found.number == largest)
-    part = extract_component(share, halo, rows)
+    part, places = extract_component(share, halo, rows)
+    assert places[rows].tolist() == list(range(part.first, part.first + len(rows)))
+    assert (np.delete(places, rows) == -1).all()
     np.testing.assert_array_equal(np.concatenate(comm.allgather(rows + first)), nodes)
     if len(nodes) < 2:
         continue

@@ -21,7 +21,7 @@ counts[0, -1] = 0
 sent = [[rng.integers(0, 2**60, count) for count in row] for row in counts]
 for kind in (np.int64, np.int32, np.float64, np.uint8):
     mine = np.concatenate(sent[rank]).astype(kind)
-    got, coming = exchange.all_to_all(comm, mine, counts[rank])
+    got, coming = exchange.all_to_all(comm, counts[rank], mine)
     want = np.concatenate([row[rank] for row in sent]).astype(kind)
     assert coming.tolist() == counts[:, rank].tolist()
     assert got.dtype == kind
@@ -29,12 +29,12 @@ for kind in (np.int64, np.int32, np.float64, np.uint8):
 words = [[["né" * int(x % 5) for x in part] for part in row] for row in sent]
 flat = pa.array([w for part in words[rank] for w in part], type=pa.large_string())
 flat = pa.concat_arrays([pa.array(["not sent"], type=pa.large_string()), flat])[1:]
-texts, coming = all_to_all_text(comm, flat, counts[rank])
+texts, coming = all_to_all_text(comm, counts[rank], flat)
 assert texts.to_pylist() == [w for row in words for w in row[rank]]
 none = np.zeros(size, dtype=np.int64)
-assert len(exchange.all_to_all(comm, np.empty(0), none)[0]) == 0
+assert len(exchange.all_to_all(comm, none, np.empty(0))[0]) == 0
 nothing = pa.array([], type=pa.large_string())
-assert len(all_to_all_text(comm, nothing, none)[0]) == 0
+assert len(all_to_all_text(comm, none, nothing)[0]) == 0
 
 # Names: every rank asks for some, with a count.
 every = [rng.integers(-50, 50, 60 + 9 * k) for k in range(size)]

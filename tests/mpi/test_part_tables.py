@@ -6,10 +6,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from robustgc.io.edge_columns import Wanted
 from robustgc.io.errors import InputError
 from robustgc.mpi.reading import FilePart, own_file_parts
 
-NOTHING = {"source": None, "target": None, "weight": None}
+NOTHING = Wanted()
 ONE_RANK = SimpleNamespace(size=1, rank=0)
 WHERE = "looks like an adjacency matrix of 4 nodes.*robustgc convert.*--source and --target"
 CYCLE = [[0, 1, 0, 2], [1, 0, 3, 0], [0, 3, 0, 1], [2, 0, 1, 0]]
@@ -20,8 +21,7 @@ def test_a_matrix_in_text_is_no_list_of_edges(tmp_path):
     path.write_text("".join(",".join(map(str, row)) + "\n" for row in CYCLE), encoding="utf-8")
     with pytest.raises(InputError, match=WHERE):
         FilePart(path).read(NOTHING)
-    columns = NOTHING | {"source": "column 1", "target": "column 2"}
-    assert len(FilePart(path).read(columns).ends[0]) == 4
+    assert len(FilePart(path).read(Wanted("column 1", "column 2")).ends[0]) == 4
 
 
 @pytest.mark.parametrize("groups", [None, (1,)])
@@ -30,7 +30,7 @@ def test_a_matrix_in_parquet_is_no_list_of_edges(tmp_path, groups):
     pq.write_table(pa.table({f"n{k}": row for k, row in enumerate(CYCLE)}), path, row_group_size=2)
     with pytest.raises(InputError, match=WHERE):
         FilePart(path, groups).read(NOTHING)
-    assert len(FilePart(path, groups).read(NOTHING | {"source": "n0", "target": "n1"}).ends[0]) > 0
+    assert len(FilePart(path, groups).read(Wanted("n0", "n1")).ends[0]) > 0
 
 
 def test_the_header_of_the_only_file_is_no_edge(tmp_path):

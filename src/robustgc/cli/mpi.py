@@ -250,7 +250,7 @@ def _fitted(
     fitting = time.perf_counter() - start - reading
     summary |= {
         "notes": [*known.notes, *notes, *checkpoint.notes],
-        "taken_over": list(checkpoint.reused),
+        "taken_over": checkpoint.reused,
         "seconds": {"reading": round(reading, 3), "fit": round(fitting, 3)},
     }
     return fitted, known.names, summary, checkpoint

@@ -146,14 +146,18 @@ class CSR:
         # Zeros, not what was in memory: those of other nodes are read below.
         place = np.zeros(self.shape[0], dtype=self.indices.dtype)
         place[nodes] = np.arange(len(nodes))
-        starts = np.asarray(self.indptr[nodes], dtype=np.int64)
-        counts = np.asarray(self.indptr[nodes + 1]) - starts
-        indptr = np.concatenate([[0], np.cumsum(counts)])
-        entries = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], counts)
+        indptr, entries = self.entries_of(nodes)
         columns = self.indices[entries]
         inside = place[columns]
         data = None if self.data is None else self.data[entries]
         return CSR(indptr, inside, data).only(nodes[inside] == columns)
+
+    def entries_of(self, nodes: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the bounds of some rows put one behind the other, and where their entries are."""
+        starts = np.asarray(self.indptr[nodes], dtype=np.int64)
+        counts = np.asarray(self.indptr[nodes + 1]) - starts
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        return indptr, np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], counts)
 
     def only(self, keep: NDArray[np.bool_]) -> "CSR":
         """Return the matrix with some of its entries, itself if they are all."""
@@ -162,25 +166,35 @@ class CSR:
         indptr = np.concatenate([[0], np.cumsum(keep)])[self.indptr]
         return CSR(indptr, self.indices[keep], None if self.data is None else self.data[keep])
 
-    def inspected(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Read every entry once; return the findings of `loops.inspect` and the degrees."""
+    def inspected(
+        self, columns: int | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Read every entry once; return the findings of `loops.inspect` and the degrees.
+
+        `columns` is how many there are where these are some rows of a matrix.
+        """
         degrees, start = np.empty(self.shape[0]), np.array([0, 0, 0, 0, np.inf, -np.inf])
-        arguments = (*self._rows, degrees)
+        columns = self.shape[0] if columns is None else columns
+        arguments = (*self._rows, columns, degrees)
         parts = threads.collect(self._loops.inspect, self.cuts(PARTS), *arguments, found=start)
         if not parts[:, 0].any():  # all columns are those of rows: no need to look again
-            self.__dict__.setdefault("_width", self.shape[0])
+            self.__dict__.setdefault("_width", columns)
         findings = [parts[:, :4].sum(axis=0), [parts[:, 4].min(), parts[:, 5].max()]]
         return np.concatenate(findings), degrees
 
     def is_symmetric(self) -> bool:
         """Whether the matrix is symmetric to the last bit, by a hash of all entries."""
+        return self.asymmetry() == 0
+
+    def asymmetry(self, first: int = 0) -> int:
+        """Return that hash, of rows that are numbered from `first` on; modulo 2^64 they add up."""
         bits = None
         if self.data is not None:
             # + 0.0 would copy; -0.0 is refused before, with the negative weights.
             bits = self.data.view(f"u{self.data.dtype.itemsize}")
-        arguments, start = (*self._rows[:2], bits, 0), np.zeros(1, dtype=np.uint64)
+        arguments, start = (*self._rows[:2], bits, first), np.zeros(1, dtype=np.uint64)
         parts = threads.collect(self._loops.asymmetry, self.cuts(PARTS), *arguments, found=start)
-        return int(parts.sum(dtype=np.uint64)) == 0
+        return int(parts.sum(dtype=np.uint64))
 
     def components(self, root: NDArray[np.float64], least: float) -> tuple[int, NDArray[Any]]:
         """Count and number the pieces joined by entries ``w_ij > least root_i root_j``."""

@@ -110,13 +110,15 @@ def laplacian(
 
 
 @compiled
-def inspect(indptr: Any, indices: Any, data: Any, degrees: Any, stats: Any, a: int, b: int) -> None:
+def inspect(
+    indptr: Any, indices: Any, data: Any, columns: int, degrees: Any, stats: Any, a: int, b: int
+) -> None:
     """Read every stored entry once: degrees, and in `stats` what the checks need to know.
 
     stats[0]: entries out of order, repeated or out of range; [1]: not finite or negative; [2]:
     zero; [3]: on the diagonal; [4]: the smallest and [5]: the largest weight.
     """
-    n = np.uint64(len(indptr) - 1)
+    n = np.uint64(columns)
     for i in range(a, b):
         total, before = 0.0, -1
         for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):

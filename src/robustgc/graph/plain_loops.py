@@ -39,10 +39,12 @@ def product(indptr: Any, indices: Any, data: Any, u: Any, out: Any, a: int, b: i
     out[a:b] = sp.csr_array((w, j, starts), shape=(b - a, len(u))) @ u
 
 
-def inspect(indptr: Any, indices: Any, data: Any, degrees: Any, stats: Any, a: int, b: int) -> None:
+def inspect(
+    indptr: Any, indices: Any, data: Any, columns: int, degrees: Any, stats: Any, a: int, b: int
+) -> None:
     """Store the degrees, and in `stats` what the checks need to know of the entries."""
     i, j, w = _entries(indptr, indices, data, a, b)
-    odd = (j < 0) | (j >= len(indptr) - 1)
+    odd = (j < 0) | (j >= columns)
     odd[1:] |= (i[1:] == i[:-1]) & (j[1:] <= j[:-1])
     for k, fault in enumerate((odd, ~((w >= 0) & (w < np.inf)), w == 0, i == j)):
         stats[k] += fault.sum()

@@ -124,17 +124,22 @@ def _checked_csr(W: CSR) -> CSR:
     if n == 0:
         raise ValueError("The graph is empty: 0 nodes. At least 2 nodes are needed.")
     findings, degrees = W.inspected()
-    for count, what in zip(findings[:3], CSR_FAULTS, strict=True):
-        if count:
-            raise ValueError(f"{int(count)} entries of the CSR are {what}")
-    if not np.isfinite(degrees).all():
-        raise ValueError("A node's degree overflows; divide all weights by the largest.")
+    refuse_faults(findings[:3], overflows=not np.isfinite(degrees).all())
     if not W.is_symmetric():
         raise ValueError(NOT_SYMMETRIC)
     return W
 
 
-CSR_FAULTS = (
+def refuse_faults(counts: Array, *, overflows: Any) -> None:
+    """Refuse a CSR by its faulty entries, as `CSR.inspected` counts them, or an infinite degree."""
+    for count, what in zip(counts, _FAULTS, strict=True):
+        if count:
+            raise ValueError(f"{int(count)} entries of the CSR are {what}")
+    if overflows:
+        raise ValueError("A node's degree overflows; divide all weights by the largest.")
+
+
+_FAULTS = (
     "out of range, repeated, or not in ascending order of columns; sort every row and add up "
     "repeated entries.",
     "negative or not finite; weights must be finite numbers > 0.",

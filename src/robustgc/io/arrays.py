@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from robustgc.graph.folder import read_header
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.graph.structure import check_sparse
-from robustgc.io import limits, objects
+from robustgc.io import limits
 from robustgc.io.errors import InputError
-from robustgc.io.named import NamedGraph
 from robustgc.io.opening import SQUEEZED, InnerFile, whole
 
 _BLOCK = 2**20
@@ -39,10 +38,7 @@ _EVERY = ("format", "shape", "data", "indices", "indptr", "row", "col", "coords"
 def read_arrays(path: Path, only: tuple[str, ...] | None = None) -> dict[str, NDArray[Any]]:
     """Read the arrays of a .npz file, all of them or some.
 
-    Raises
-    ------
-    ValueError
-        The file is damaged, without its name; `TooLargeError` if it is too large.
+    A ValueError, without the name of the file, says how it is damaged.
     """
     with _source(path) as (file, size), zipfile.ZipFile(file) as bundle:
         members = [
@@ -150,7 +146,7 @@ def _shape(arrays: dict[str, NDArray[Any]]) -> tuple[int, int]:
     return int(shape[0]), int(shape[1])
 
 
-def read_matrix_market(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
+def read_matrix_market(path: Path) -> Any:
     """Read a Matrix Market file."""
     import scipy.io  # slow to import
 
@@ -165,7 +161,7 @@ def read_matrix_market(path: Path, weight: str | None, symmetrise: str | None) -
         if wrong := _NO_NUMBER.search(text, comments.end() if comments else 0):
             line = text[: wrong.start()].count(b"\n") + 1
             raise ValueError(f"line {line} has other things than finite numbers")
-        matrix = scipy.io.mmread(io.BytesIO(text))
+        return scipy.io.mmread(io.BytesIO(text))
     except InputError:
         raise
     except Exception as error:
@@ -173,7 +169,6 @@ def read_matrix_market(path: Path, weight: str | None, symmetrise: str | None) -
             f"{path} is no Matrix Market file, or is cut short ({short(error)}). Write it again, "
             "or rename it."
         ) from error
-    return objects.from_matrix(matrix, symmetrise=symmetrise, where=str(path))
 
 
 def _check_claims(path: Path, claims: Any, size: int) -> None:
@@ -190,10 +185,10 @@ def _check_claims(path: Path, claims: Any, size: int) -> None:
         limits.check_nodes(str(path), max(rows, columns), entries, size)
 
 
-def read_scipy(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
+def read_scipy(path: Path) -> Any:
     """Read a sparse matrix that `scipy.sparse.save_npz` wrote."""
     try:
-        matrix = _sparse_matrix(path)
+        return _sparse_matrix(path)
     except InputError:
         raise
     except Exception as error:  # of numpy, zipfile or zlib
@@ -201,4 +196,3 @@ def read_scipy(path: Path, weight: str | None, symmetrise: str | None) -> NamedG
             f"{path} is no sparse matrix that scipy.sparse.save_npz wrote, or is cut short "
             f"({short(error)}). Write it again; for points use --points."
         ) from error
-    return objects.from_matrix(matrix, symmetrise=symmetrise, where=str(path))

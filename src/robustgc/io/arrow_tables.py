@@ -123,12 +123,8 @@ def arrow_table(value: Any, where: str) -> Any:
     """Return the rows of an object as an Arrow table.
 
     The index of pandas is no column, unless it has the names of the columns: then the frame is an
-    adjacency matrix, and the index names its rows.
-
-    Raises
-    ------
-    InputError
-        The stream has no columns, as that of a Series, or fails.
+    adjacency matrix, and the index names its rows. A stream that fails, or has no columns, as that
+    of a Series, is refused.
     """
     try:
         if type(value).__module__.split(".")[0] == "pandas":  # its stream has the index as a column

@@ -73,15 +73,8 @@ def choose_edge_columns(
 ) -> Columns:
     """Choose the columns of a table of edges, or refuse where it is not plain which have the nodes.
 
-    Parameters
-    ----------
-    names : sequence of str
-    wanted : Wanted
-    index : int or None
-        A column that only counts the rows.
-    sample : callable
-    ordered : bool
-        Whether the nodes come first by definition of the file.
+    `index` is a column that only counts the rows; `ordered` says that the nodes come first by
+    definition of the file.
     """
     free = [k for k in range(len(names)) if k != index]
     if sum(names[k].lower() != "weight" for k in free) < 2:
@@ -104,7 +97,7 @@ def choose_edge_columns(
     ]  # fmt: skip
     plain = k >= 0 and (names[k].lower() in ("weight", "weights") or ordered)
     if wanted.weight is None and k >= 0 and not plain:
-        name = names[k] if _numbered(names[k]) else f"column {quoted(names[k], 60)}"
+        name = names[k] if numbered_column(names[k]) else f"column {quoted(names[k], 60)}"
         notes.append(f"{name} is read as the weight (--weight NAME uses another)")
     unused = [place for place in free if place not in (i, j, k)]
     usable = [place for place in unused if k < 0 and _numeric(sample(place))]
@@ -117,7 +110,7 @@ def choose_edge_columns(
     return Columns(i, j, k if k >= 0 else None, tuple(notes))
 
 
-def _numbered(name: str) -> bool:
+def numbered_column(name: str) -> bool:
     """Whether a column has no name, only a number."""
     return re.fullmatch(r"column \d+", name) is not None
 
@@ -131,7 +124,7 @@ def _weight(names: Sequence[str], others: list[int], third: list[int], sample: S
     for k in third:
         words = {word.lower() for word in _WORDS.findall(names[k])}
         if not words & _NO_WEIGHT and _numeric(fields := sample(k)):
-            return -1 if _times(fields) or (_numbered(names[k]) and _years(fields)) else k
+            return -1 if _times(fields) or (numbered_column(names[k]) and _years(fields)) else k
     return -1
 
 

@@ -1,6 +1,5 @@
 """Tables of edges (CSV, TSV, Parquet, Arrow) -> a graph with named nodes."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,8 +11,15 @@ from numpy.typing import NDArray
 
 from robustgc.graph.quoting import listed, quoted, short
 from robustgc.io import adjacency, tables
+from robustgc.io.adjacency import Matrix
 from robustgc.io.dialect import Dialect, is_number, refuse_cut_numbers
-from robustgc.io.edge_columns import HEADER, Columns, Wanted, choose_edge_columns
+from robustgc.io.edge_columns import (
+    HEADER,
+    Columns,
+    Wanted,
+    choose_edge_columns,
+    numbered_column,
+)
 from robustgc.io.errors import TooLargeError
 from robustgc.io.heads import First, counts_rows, odd_one_out
 from robustgc.io.layouts import Layout, find_layout
@@ -21,7 +27,6 @@ from robustgc.io.named import NamedGraph, NameTable, as_array, in_32_bits, numbe
 from robustgc.io.opening import InputError, NoRowsError, kind
 from robustgc.io.rows import assemble, check_edge_weights
 
-_NUMBERED = re.compile(r"column \d+")  # what columns without a header are called
 _SOME = 1000  # rows that tell what kind a column is
 
 
@@ -37,54 +42,47 @@ class Edges:
 
 
 def read_text(
-    path: Path,
-    *,
-    symmetrise: str | None = None,
-    dialect: Dialect | None = None,
-    **columns: str | None,
-) -> NamedGraph:
-    """Read a text table with a row per edge (two nodes, perhaps a weight), or a matrix."""
-    wanted = Wanted(**columns)
-    look, matrix = _look(path, wanted, dialect, alone=True)
-    if matrix is not None:
-        return adjacency.graph(matrix, symmetrise, str(path))
-    return _graph(_text_edges(path, look, wanted, dialect, alone=True), symmetrise)
+    path: Path, wanted: Wanted, dialect: Dialect | None = None, *, alone: bool = True
+) -> Edges | Matrix:
+    """Read a text table with a row per edge (two nodes, perhaps a weight), or a matrix of weights.
 
-
-def from_arrow(
-    table: Any, where: str, *, symmetrise: str | None = None, **columns: str | None
-) -> NamedGraph:
-    """Read an Arrow table with a row per edge, or a matrix of weights."""
-    if not Wanted(**columns).any and (matrix := adjacency.of_arrow(table)) is not None:
-        return adjacency.graph(matrix, symmetrise, where)
-    return _graph(arrow_edges(table, where, **columns), symmetrise)
-
-
-def text_edges(
-    path: Path, *, dialect: Dialect | None = None, alone: bool = False, **columns: str | None
-) -> Edges:
-    """Read the edges of a text table, perhaps one of several with edges of the graph.
-
-    Unless it is `alone`, its first line cannot be compared with the names in the other files. A
-    matrix is refused, as it is no list of edges.
+    Unless it is `alone`, other files have edges of the graph too: its first line cannot be compared
+    with the names there.
     """
-    wanted = Wanted(**columns)
-    look, matrix = _look(path, wanted, dialect, alone=alone)
-    if matrix is not None:
-        raise _no_edges(matrix, str(path))
+    look = _layout(path, wanted, dialect, alone=alone)
+    header = None if dialect is None else dialect.header
+    if not wanted.any and (matrix := adjacency.of_text(path, look, header)) is not None:
+        return matrix
     return _text_edges(path, look, wanted, dialect, alone=alone)
 
 
-def refuse_matrix(table: Any, where: str, **columns: str | None) -> None:
-    """Refuse an Arrow table that is a matrix of weights, where only edges can be read."""
-    if not Wanted(**columns).any and (matrix := adjacency.of_arrow(table)) is not None:
-        raise _no_edges(matrix, where)
+def read_arrow(table: Any, where: str, wanted: Wanted) -> Edges | Matrix:
+    """Read an Arrow table with a row per edge, or a matrix of weights."""
+    if not wanted.any and (matrix := adjacency.of_arrow(table)) is not None:
+        return matrix
+    return arrow_edges(table, where, wanted)
 
 
-def _no_edges(matrix: adjacency.Matrix, where: str) -> InputError:
-    return InputError(
-        f"{where} looks like an adjacency matrix of {len(matrix.weights)} nodes, because "
-        f"{matrix.reason}, and ranks read lists of edges. Make a graph folder of it with `robustgc "
+def graph_of(table: Edges | Matrix, symmetrise: str | None, where: str) -> NamedGraph:
+    """Return the graph of a table."""
+    if isinstance(table, Matrix):
+        return adjacency.graph(table, symmetrise, where)
+    sources, targets = table.ends
+    table.ends.clear()  # memory: names become objects when the edges are gone
+    W, notes = assemble(
+        sources, targets, table.weights, table.names, symmetrise=symmetrise, where=where
+    )
+    del sources, targets
+    return NamedGraph(W, as_array(table.names), (*notes, *table.notes))
+
+
+def only_edges(table: Edges | Matrix, where: str) -> Edges:
+    """Return the edges of a table; refuse a matrix, of which ranks cannot read a part each."""
+    if isinstance(table, Edges):
+        return table
+    raise InputError(
+        f"{where} looks like an adjacency matrix of {len(table.weights)} nodes, because "
+        f"{table.reason}, and ranks read lists of edges. Make a graph folder of it with `robustgc "
         "convert`; if it is a list of edges, name its columns with --source and --target."
     )
 
@@ -130,17 +128,8 @@ def _text_edges(
 
 def _layout(path: Path, wanted: Wanted, dialect: Dialect | None, *, alone: bool) -> Layout:
     """Look at a text table; columns that are named, other than by number, are in its header."""
-    named = any(name is not None and not _NUMBERED.fullmatch(name) for name in wanted)
+    named = any(name is not None and not numbered_column(name) for name in wanted)
     return find_layout(path, HEADER, True if named else None, dialect, alone=alone)
-
-
-def _look(
-    path: Path, wanted: Wanted, dialect: Dialect | None, *, alone: bool
-) -> tuple[Layout, adjacency.Matrix | None]:
-    """Look at a text table; also return the matrix of weights that it is, if it is one."""
-    look = _layout(path, wanted, dialect, alone=alone)
-    header = None if dialect is None else dialect.header
-    return look, None if wanted.any else adjacency.of_text(path, look, header)
 
 
 def _chunks(look: Layout, chosen: Columns) -> tuple[list[list[Any]], NameTable]:
@@ -228,8 +217,8 @@ def _read_as_edge(look: Layout) -> str:
     )
 
 
-def arrow_edges(table: Any, where: str, **columns: str | None) -> Edges:
-    """Read the edges of an Arrow table; `columns` are those that the user has named."""
+def arrow_edges(table: Any, where: str, wanted: Wanted) -> Edges:
+    """Read the edges of an Arrow table."""
     import pyarrow as pa
 
     if table.num_columns < 2:
@@ -237,7 +226,7 @@ def arrow_edges(table: Any, where: str, **columns: str | None) -> Edges:
     names = table.column_names
     try:
         index = _index(table) if table.num_columns > 2 else None
-        chosen = choose_edge_columns(names, Wanted(**columns), index, partial(_sample, table))
+        chosen = choose_edge_columns(names, wanted, index, partial(_sample, table))
     except InputError as error:
         raise InputError(f"{where}: {error}.") from None
     places = chosen.places()
@@ -296,16 +285,6 @@ class _Place(NamedTuple):
     def row(self, k: int) -> str:
         """Name a row by its line."""
         return f"{self.where}, {tables.place_of(self.look, k)}"
-
-
-def _graph(edges: Edges, symmetrise: str | None) -> NamedGraph:
-    sources, targets = edges.ends
-    edges.ends.clear()  # memory: names become objects when the edges are gone
-    W, notes = assemble(
-        sources, targets, edges.weights, edges.names, symmetrise=symmetrise, where=str(edges.where)
-    )
-    del sources, targets
-    return NamedGraph(W, as_array(edges.names), (*notes, *edges.notes))
 
 
 def _edges(chunks: list[list[Any]], place: _Place, table: NameTable) -> Edges:

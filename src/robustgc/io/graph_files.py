@@ -16,8 +16,10 @@ from robustgc.graph.csr import CSR
 from robustgc.graph.quoting import quoted, short
 from robustgc.graph.weights import check_weights
 from robustgc.io import arrow_tables, edge_tables, objects, tables
+from robustgc.io.adjacency import Matrix
 from robustgc.io.arrays import read_matrix_market, read_scipy
 from robustgc.io.dialect import Dialect, not_used
+from robustgc.io.edge_columns import Wanted
 from robustgc.io.named import NamedGraph, as_names
 from robustgc.io.network_files import (
     read_adjacency_list,
@@ -40,7 +42,6 @@ from robustgc.io.pajek import read_pajek
 from robustgc.io.sources import source as source_of
 from robustgc.io.writing import TABLES, check_table, write_table
 
-_MATRICES = (".mtx", ".npz")
 _AGAIN = "Write the folder again."
 _NAMES = 12  # bytes of memory for a byte of names that become Python objects, about
 
@@ -75,9 +76,14 @@ def read_graph(
     if os.path.isdir(path):
         return _read_folder(path)
     path = source_of(path, sheet, dialect)
-    unused = _not_used(path, dialect)
-    columns = {"source": source, "target": target, "weight": weight}
-    graph = _read_file(path, columns, symmetrise, dialect)
+    unused, where = _not_used(path, dialect), str(path)
+    content = _read_content(path, Wanted(source, target, weight), dialect)
+    if isinstance(content, edge_tables.Edges | Matrix):
+        graph = edge_tables.graph_of(content, symmetrise, where)
+    elif isinstance(content, objects.Lists):
+        graph = objects.from_lists(content, weight, symmetrise, where)
+    else:
+        graph = objects.from_matrix(content, symmetrise=symmetrise, where=where)
     return replace(graph, notes=(*notes_of(path), *unused, *graph.notes))
 
 
@@ -92,16 +98,15 @@ def _not_used(path: Path, dialect: Dialect | None) -> tuple[str, ...]:
     return not_used(dialect, path, f"a {ending} file")
 
 
-def _read_file(
-    path: Path, columns: dict[str, str | None], symmetrise: str | None, dialect: Dialect | None
-) -> NamedGraph:
-    ending, options = kind(path), columns | {"symmetrise": symmetrise}
+def _read_content(path: Path, wanted: Wanted, dialect: Dialect | None) -> Any:
+    """Return what a file has: edges or a matrix of a table, lists, or a sparse matrix."""
+    ending = kind(path)
     if ending in tables.TEXT:
-        return edge_tables.read_text(path, dialect=dialect, **options)
+        return edge_tables.read_text(path, wanted, dialect)
     check_file(path)
     if ending in arrow_tables.TYPED:
-        return edge_tables.from_arrow(arrow_tables.read_typed(path), str(path), **options)
-    reader, weight = READERS.get(ending), columns["weight"]
+        return edge_tables.read_arrow(arrow_tables.read_typed(path), str(path), wanted)
+    reader = READERS.get(ending)
     if reader is None:
         known = ", ".join([*tables.TEXT, *arrow_tables.TYPED, ".xlsx", *READERS])
         raise InputError(
@@ -109,16 +114,16 @@ def _read_file(
             "also with .gz, .zst or .zip, and folders that `robustgc convert` wrote. Rename or "
             "convert it."
         )
-    if columns["source"] is not None or columns["target"] is not None:
+    if wanted.source is not None or wanted.target is not None:
         raise InputError(
             f"{path}: --source and --target name columns of a table, and a {ending} file has none. "
             "Leave them out."
         )
-    if weight is not None and ending in _MATRICES:
-        raise InputError(f"{path}: {objects.NO_ATTRIBUTES}")
     if reader is read_edge_list:
-        return read_edge_list(path, weight, symmetrise, dialect)
-    return reader(path, weight, symmetrise)
+        return read_edge_list(path, wanted.weight, dialect)
+    if wanted.weight is not None and ending in NO_WEIGHT:
+        raise InputError(f"{path}: {NO_WEIGHT[ending]}")
+    return reader(path)
 
 
 def _read_folder(path: Path) -> NamedGraph:
@@ -161,7 +166,8 @@ def folder_names(path: Path, n_nodes: int) -> NDArray[Any] | None:
     return as_names(known)
 
 
-READERS: dict[str, Callable[[Path, str | None, str | None], NamedGraph]] = {
+# They return lists or a matrix, but for `read_edge_list`, which may find a table.
+READERS: dict[str, Callable[..., Any]] = {
     ".graphml": read_network,
     ".gml": read_network,
     ".gexf": read_network,
@@ -173,6 +179,15 @@ READERS: dict[str, Callable[[Path, str | None, str | None], NamedGraph]] = {
     ".mtx": read_matrix_market,
     ".npz": read_scipy,
     ".json": read_node_link,
+}
+# Endings that have no edge attributes to choose from, and why.
+NO_WEIGHT = {
+    **dict.fromkeys((".mtx", ".npz"), objects.NO_ATTRIBUTES),
+    **dict.fromkeys(
+        (".net", ".paj"),
+        "the lines of a Pajek file have one value, which is the weight; leave out --weight.",
+    ),
+    ".adjlist": "an adjacency list has no weights; leave out --weight.",
 }
 
 

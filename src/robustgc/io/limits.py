@@ -28,13 +28,7 @@ _allowed: ContextVar[float | None] = ContextVar("robustgc_max_size", default=Non
 
 
 def as_bytes(size: str | float) -> float:
-    """Return a size such as 8e9, "8GB" or "500 MiB" in bytes.
-
-    Raises
-    ------
-    InputError
-        It is none, or not above 0.
-    """
+    """Return a size such as 8e9, "8GB" or "500 MiB" in bytes; refuse what is none, or 0."""
     match = _SIZE.fullmatch(str(size))
     value = 0.0
     if match and not isinstance(size, bool):
@@ -124,13 +118,8 @@ def _refuse_unpacked(
 def check_nodes(where: str, nodes: int, entries: int, seen: float) -> None:
     """Refuse a graph of more nodes than fit into memory, or than so small a file may claim.
 
-    Parameters
-    ----------
-    where : str
-    nodes, entries : int
-        Stored entries; those of edges given once count twice.
-    seen : float
-        Bytes of the input, without which nodes are only claimed.
+    Entries of edges given once count twice; `seen` are the bytes of the input, without which nodes
+    are only claimed.
     """
     need = 8.0 * nodes + 12.0 * entries
     if _is_small(READING * need):

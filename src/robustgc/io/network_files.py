@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from robustgc.graph.quoting import quoted, short
-from robustgc.io import edge_tables, objects
+from robustgc.io import edge_tables
+from robustgc.io.adjacency import Matrix
 from robustgc.io.dialect import Dialect, not_used
+from robustgc.io.edge_columns import Wanted
+from robustgc.io.edge_tables import Edges
 from robustgc.io.heads import SAMPLE
-from robustgc.io.named import NamedGraph, numbers_or_text
-from robustgc.io.objects import attribute_columns
+from robustgc.io.named import numbers_or_text
+from robustgc.io.objects import Lists, attribute_columns, networkx_lists
 from robustgc.io.opening import InputError, kind, opened, whole
 
 # Bytes of memory for a byte of text where all of it becomes Python objects: measured 14 (JSON), 22
@@ -30,7 +33,7 @@ _NAMES = ("id", "name", "label")  # keys that name a node, the best first
 _DATA = re.compile(r"(\S+)\s+(\S+)\s+(\{.*\})\s*")
 
 
-def read_network(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
+def read_network(path: Path) -> Lists:
     """Read a GraphML, GML or GEXF file."""
     ending = kind(path)
     name = ending[1:].upper()
@@ -49,9 +52,7 @@ def read_network(path: Path, weight: str | None, symmetrise: str | None) -> Name
         graph, notes = _with_labels(graph)
     if ending == ".gml" and notes == (BY_LABEL,):  # ids there are how the file counts its nodes
         notes = ()
-    return objects.from_networkx(
-        graph, weight=weight, symmetrise=symmetrise, where=str(path), notes=notes
-    )
+    return networkx_lists(graph)._replace(notes=notes)
 
 
 def lines_of(path: Path, what: str, comments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
@@ -116,7 +117,7 @@ def naming(ids: Sequence[Any], labels: Sequence[Any]) -> tuple[bool, tuple[str, 
     return False, (note,)
 
 
-def read_node_link(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
+def read_node_link(path: Path) -> Lists:
     """Read node-link JSON: every node has an `id`, every link a `source` and a `target`."""
     nodes, links = _lists(path)
     key = _name_key(nodes)
@@ -137,10 +138,7 @@ def read_node_link(path: Path, weight: str | None, symmetrise: str | None) -> Na
         notes = (f"nodes have no `id`: they are called by their `{key}`", *notes)
     others = sorted({other for node in nodes for other in node if other != key})
     attributes = {other: [node.get(other) for node in nodes] for other in others}
-    return objects.from_columns(
-        names, pairs, columns, attributes,
-        weight=weight, symmetrise=symmetrise, where=str(path), notes=notes,
-    )  # fmt: skip
+    return Lists(names, pairs, columns, attributes, notes)
 
 
 def _lists(path: Path) -> tuple[list[Any], list[Any]]:
@@ -198,8 +196,8 @@ def _resolved(
 
 
 def read_edge_list(
-    path: Path, weight: str | None, symmetrise: str | None, dialect: Dialect | None = None
-) -> NamedGraph:
+    path: Path, weight: str | None, dialect: Dialect | None
+) -> Lists | Edges | Matrix:
     """Read a row per edge: two nodes, and perhaps a weight or a dictionary of attributes."""
     with opened(path) as stream:
         head = stream.read(SAMPLE)
@@ -207,7 +205,7 @@ def read_edge_list(
     if not first.rstrip().endswith(b"}"):
         dialect = dialect or Dialect()
         plain = replace(dialect, header=bool(dialect.header))  # none by definition
-        return edge_tables.read_text(path, weight=weight, symmetrise=symmetrise, dialect=plain)
+        return edge_tables.read_text(path, Wanted(weight=weight), plain)
     notes = not_used(dialect, path, "a list with dictionaries")
     pairs, records = [], []
     for where, line in lines_of(path, "edges", ("#",)):
@@ -215,15 +213,11 @@ def read_edge_list(
         pairs.append((u, v))
         records.append(data)
     names = dict.fromkeys(end for pair in pairs for end in pair)
-    columns = attribute_columns(records)
-    graph = _from_text(path, names, pairs, columns, weight, symmetrise)
-    return replace(graph, notes=(*notes, *graph.notes))
+    return _named_by_text(names, pairs, attribute_columns(records))._replace(notes=notes)
 
 
-def read_adjacency_list(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
+def read_adjacency_list(path: Path) -> Lists:
     """Read a row per node: the node, then its neighbours."""
-    if weight is not None:
-        raise InputError(f"{path}: an adjacency list has no weights; leave out --weight.")
     names: dict[str, None] = {}
     pairs = []
     for where, line in lines_of(path, "neighbours", ("#",)):
@@ -235,25 +229,17 @@ def read_adjacency_list(path: Path, weight: str | None, symmetrise: str | None) 
         node, *neighbours = line.split()
         names.update(dict.fromkeys((node, *neighbours)))
         pairs += [(node, other) for other in neighbours]
-    return _from_text(path, names, pairs, {}, None, symmetrise)
+    return _named_by_text(names, pairs, {})
 
 
-def _from_text(
-    path: Path,
-    texts: Iterable[str],
-    pairs: list[tuple[str, str]],
-    columns: dict[str, list[Any]],
-    weight: str | None,
-    symmetrise: str | None,
-) -> NamedGraph:
-    """Put pairs of names together: whole numbers where all of them are, as in tables, else text."""
+def _named_by_text(
+    texts: Iterable[str], pairs: list[tuple[str, str]], columns: dict[str, list[Any]]
+) -> Lists:
+    """Return lists whose names are whole numbers where all of them are, as in tables, else text."""
     texts = list(texts)
     names = numbers_or_text(texts)
     known = dict(zip(texts, names, strict=True))
-    ends = [(known[u], known[v]) for u, v in pairs]
-    return objects.from_columns(
-        names, ends, columns, {}, weight=weight, symmetrise=symmetrise, where=str(path)
-    )
+    return Lists(names, [(known[u], known[v]) for u, v in pairs], columns)
 
 
 def _edge(where: str, line: str) -> tuple[str, str, dict[Any, Any]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,8 +14,8 @@ from robustgc.graph.structure import check_sparse
 from robustgc.graph.weights import check_weights
 from robustgc.io import limits
 from robustgc.io.arrow_tables import arrow_table, is_table
-from robustgc.io.edge_columns import WEIGHT
-from robustgc.io.edge_tables import from_arrow
+from robustgc.io.edge_columns import WEIGHT, Wanted
+from robustgc.io.edge_tables import graph_of, read_arrow
 from robustgc.io.errors import InputError
 from robustgc.io.named import NamedGraph, as_names
 from robustgc.io.rows import WAYS, assemble, check_edge_weights, edge_name
@@ -34,6 +34,16 @@ USUAL = tuple(dict.fromkeys(("weight", *WEIGHT, "count")))  # in small letters, 
 _NUMBERING = ("id", "key", "index")  # numbers that count edges rather than measure them
 
 
+class Lists(NamedTuple):
+    """A graph in lists: its nodes and pairs of them, attributes of both, and what is said of it."""
+
+    names: Sequence[Any]
+    pairs: Sequence[tuple[Any, Any]]
+    edge_attributes: Mapping[str, Sequence[Any]] = {}
+    node_attributes: Mapping[str, Sequence[Any]] = {}
+    notes: tuple[str, ...] = ()
+
+
 def named_graph(
     graph: Any, *, weight: str | None = None, symmetrise: str | None = None
 ) -> NamedGraph:
@@ -46,12 +56,13 @@ def named_graph(
     if isinstance(graph, CSR):
         return NamedGraph(graph, np.arange(graph.shape[0]))
     if home == "networkx" or (hasattr(graph, "adj") and hasattr(graph, "is_multigraph")):
-        return from_networkx(graph, weight=weight, symmetrise=symmetrise)
+        return from_lists(networkx_lists(graph), weight, symmetrise, "The graph")
     if home == "igraph":
-        return _from_igraph(graph, weight, symmetrise)
+        return from_lists(_igraph_lists(graph), weight, symmetrise, "The graph")
     if is_table(graph):
         table = arrow_table(graph, "The edges")
-        return from_arrow(table, "The table", weight=weight, symmetrise=symmetrise)
+        table = read_arrow(table, "The table", Wanted(weight=weight))
+        return graph_of(table, symmetrise, "The table")
     if weight is not None:
         raise InputError(f"The graph is of type {type(graph).__name__}: {NO_ATTRIBUTES}")
     return _from_arrays(graph, symmetrise)
@@ -71,38 +82,28 @@ def _from_arrays(graph: Any, symmetrise: str | None) -> NamedGraph:
     return from_matrix(array, symmetrise=symmetrise)
 
 
-def from_networkx(
-    graph: Any,
-    *,
-    weight: str | None,
-    symmetrise: str | None,
-    where: str = "The graph",
-    notes: tuple[str, ...] = (),
-) -> NamedGraph:
-    """Read a NetworkX graph; `weight` is the edge attribute, by default one with a usual name."""
-    names = list(graph.nodes)
-    pairs = list(graph.edges())
+def networkx_lists(graph: Any) -> Lists:
+    """Return the lists of a NetworkX graph."""
     columns = attribute_columns(data for _, _, data in graph.edges(data=True))
     keys = sorted({key for _, data in graph.nodes(data=True) for key in data}, key=str)
     attributes = {str(key): [data.get(key) for _, data in graph.nodes(data=True)] for key in keys}
-    return from_columns(
-        names, pairs, columns, attributes,
-        weight=weight, symmetrise=symmetrise, where=where, notes=notes,
-    )  # fmt: skip
+    return Lists(list(graph.nodes), list(graph.edges()), columns, attributes)
 
 
-def from_columns(
-    names: Sequence[Any],
-    pairs: Sequence[tuple[Any, Any]],
-    columns: Mapping[str, Sequence[Any]],
-    attributes: Mapping[str, Sequence[Any]],
-    *,
-    weight: str | None,
-    symmetrise: str | None,
-    where: str,
-    notes: tuple[str, ...] = (),
-) -> NamedGraph:
-    """Put pairs of nodes together, with the weights that one of their attributes has."""
+def _igraph_lists(graph: Any) -> Lists:
+    attributes = {name: graph.vs[name] for name in graph.vs.attributes()}
+    names = attributes.pop("name", None) or list(range(graph.vcount()))
+    columns = {name: graph.es[name] for name in graph.es.attributes()}
+    pairs = [(names[u], names[v]) for u, v in graph.get_edgelist()]
+    return Lists(names, pairs, columns, attributes)
+
+
+def from_lists(lists: Lists, weight: str | None, symmetrise: str | None, where: str) -> NamedGraph:
+    """Put pairs of nodes together, with the weights that one of their attributes has.
+
+    `weight` names the attribute; None: one with a usual name.
+    """
+    names, pairs, columns, attributes, notes = lists
     weights, choice = edge_weights(columns, weight if pairs else None, where)
     place = _places(names, where)
     sources, targets, values = [], [], []
@@ -178,16 +179,6 @@ def from_matrix(matrix: Any, *, symmetrise: str | None, where: str = "The matrix
     except (ValueError, TypeError) as error:
         ways = f" Or choose with --symmetrise {'|'.join(WAYS)}." * ("not symm" in str(error))
         raise InputError(f"{where}: {error}{ways}") from error
-
-
-def _from_igraph(graph: Any, weight: str | None, symmetrise: str | None) -> NamedGraph:
-    attributes = {name: graph.vs[name] for name in graph.vs.attributes()}
-    names = attributes.pop("name", None) or list(range(graph.vcount()))
-    columns = {name: graph.es[name] for name in graph.es.attributes()}
-    pairs = [(names[u], names[v]) for u, v in graph.get_edgelist()]
-    return from_columns(
-        names, pairs, columns, attributes, weight=weight, symmetrise=symmetrise, where="The graph"
-    )
 
 
 def _from_torch(data: Any, symmetrise: str | None) -> NamedGraph:

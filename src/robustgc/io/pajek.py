@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from robustgc.graph.quoting import listed, quoted
-from robustgc.io import limits, objects
-from robustgc.io.named import NamedGraph
+from robustgc.io import limits
 from robustgc.io.network_files import lines_of, naming
+from robustgc.io.objects import Lists
 from robustgc.io.opening import InputError
 
 _WORD = re.compile(r'"([^"]*)"|(\S+)')
@@ -35,8 +35,7 @@ class _Network:
     networks: list[str] = field(default_factory=list)
     count: int | None = None
     labels: dict[int, str] = field(default_factory=dict)
-    pairs: list[tuple[int, int]] = field(default_factory=list)
-    weights: list[float | None] = field(default_factory=list)
+    edges: list[tuple[int, int, float | None]] = field(default_factory=list)
     partitions: dict[str, list[str]] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
     vertices_of: str = "*network"  # what the next section of vertices belongs to
@@ -51,19 +50,9 @@ class _Network:
             )
         return int(text)
 
-    def add(self, u: int, v: int, weight: float | None) -> None:
-        """Keep an edge."""
-        self.pairs.append((u, v))
-        self.weights.append(weight)
 
-
-def read_pajek(path: Path, weight: str | None, symmetrise: str | None) -> NamedGraph:
+def read_pajek(path: Path) -> Lists:
     """Read a Pajek file with one network; partitions of a project are node attributes."""
-    if weight is not None:
-        raise InputError(
-            f"{path}: the lines of a Pajek file have one value, which is the weight; leave out "
-            "--weight."
-        )
     network = _parsed(path)
     ids = list(range(1, (network.count or 0) + 1))
     labels = [network.labels.get(k) for k in ids]
@@ -72,17 +61,10 @@ def read_pajek(path: Path, weight: str | None, symmetrise: str | None) -> NamedG
     attributes = {"id": ids} if use else {"label": labels} if network.labels else {}
     if network.skipped:
         notes = (*notes, f"sections not read: {listed(dict.fromkeys(network.skipped))}")
-    weighted = any(value is not None for value in network.weights)
-    return objects.from_columns(
-        names,
-        [(names[u - 1], names[v - 1]) for u, v in network.pairs],
-        {"weight": network.weights} if weighted else {},
-        {**attributes, **network.partitions},
-        weight=None,
-        symmetrise=symmetrise,
-        where=str(path),
-        notes=notes,
-    )
+    pairs = [(names[u - 1], names[v - 1]) for u, v, _ in network.edges]
+    values = [value for *_, value in network.edges]
+    weights = {} if all(value is None for value in values) else {"weight": values}
+    return Lists(names, pairs, weights, {**attributes, **network.partitions}, notes)
 
 
 def _parsed(path: Path) -> _Network:
@@ -172,12 +154,12 @@ def _pair(network: _Network, row: _Line, _: int) -> None:
     value = None
     if len(row.words) > 2 and not row.words[2].startswith("["):  # else a time, not a weight
         value = _value(row, 2)
-    network.add(network.vertex(row, 0), network.vertex(row, 1), value)
+    network.edges.append((network.vertex(row, 0), network.vertex(row, 1), value))
 
 
 def _neighbours(network: _Network, row: _Line, _: int) -> None:
     for k in range(1, len(row.words)):
-        network.add(network.vertex(row, 0), network.vertex(row, k), None)
+        network.edges.append((network.vertex(row, 0), network.vertex(row, k), None))
 
 
 def _matrix_row(network: _Network, row: _Line, place: int) -> None:
@@ -188,7 +170,7 @@ def _matrix_row(network: _Network, row: _Line, place: int) -> None:
         )
     for k in range(network.count):
         if value := _value(row, k):
-            network.add(place + 1, k + 1, value)
+            network.edges.append((place + 1, k + 1, value))
 
 
 def _value(row: _Line, k: int) -> float:

@@ -88,29 +88,13 @@ def assemble(
     symmetrise: str | None = None,
     where: str = "The graph",
 ) -> tuple[CSR, tuple[str, ...]]:
-    """Put edges together, in two passes over them and one over the rows.
+    """Put edges together, in two passes over them and one over the rows; also say what was noticed.
 
     An edge may be given once, or in both directions with the same weight: it is one edge then.
-    Copies of the same pair in the same direction are added up.
-
-    Parameters
-    ----------
-    sources, targets : ndarray of int
-    weights : ndarray or None
-        Checked; None: 1 each.
-    names : sequence
-        Of all nodes, in the order of their numbers.
-    symmetrise : {None, "mean", "max", "sum"}
-        What to do where the two directions differ, a missing one counting as 0. None: an edge
-        given in one direction is an edge, different weights are refused.
-    where : str
-        What is read, for messages.
-
-    Returns
-    -------
-    W : CSR
-    notes : tuple of str
-        What the user should know of the edges.
+    Copies of the same pair in the same direction are added up. `symmetrise` says what to do where
+    the two directions differ, a missing one counting as 0; without it an edge given in one
+    direction is an edge, and different weights are refused. Weights have been checked; None: 1
+    each. `names` are those of all nodes, in the order of their numbers.
     """
     way, n = way_number(symmetrise), len(names)
     sources, targets, weights, copies = _without_copies(sources, targets, weights)

@@ -24,22 +24,19 @@ class Checkpoint:
 
     The folder is made with the first file. `fingerprint` is of all that the results depend on:
     those written with another one are not used.
+
+    Attributes
+    ----------
+    reused : list of str
+        Names of the results that were taken over from an earlier run.
+    notes : list of str
+        What was noticed, the same on every rank.
     """
 
     def __init__(self, folder: Path, comm: Any, fingerprint: str) -> None:
         self.folder, self._comm, self._fingerprint = folder, comm, fingerprint
-        self._reused: list[str] = []
-        self._notes: list[str] = []
-
-    @property
-    def reused(self) -> tuple[str, ...]:
-        """Names of the results that were taken over from an earlier run."""
-        return tuple(self._reused)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was noticed, the same on every rank."""
-        return tuple(self._notes)
+        self.reused: list[str] = []
+        self.notes: list[str] = []
 
     def __call__(self, name: str, make: Callable[[], Arrays]) -> Arrays:
         """Return what an earlier run has written under a name; else make it, and write it.
@@ -50,7 +47,7 @@ class Checkpoint:
         self._note([note] if note else [])
         if all(self._comm.allgather(arrays is not None)):
             assert arrays is not None
-            self._reused.append(name)
+            self.reused.append(name)
             return arrays
         made = make()
         self._note(self._write(name, made))
@@ -69,7 +66,7 @@ class Checkpoint:
 
     def _note(self, notes: list[str]) -> None:
         for of_rank in self._comm.allgather(notes):
-            self._notes += [note for note in of_rank if note not in self._notes]
+            self.notes += [note for note in of_rank if note not in self.notes]
 
     def _file(self, name: str) -> Path:
         return self.folder / f"{name}-{self._comm.rank:05}.rank.npz"

@@ -7,7 +7,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from robustgc.graph import threads
-from robustgc.graph.csr import CSR
 from robustgc.graph.graph import Graph
 from robustgc.graph.weights import NEGLIGIBLE, Array
 from robustgc.mpi.exchange import fetch, owners, send
@@ -26,7 +25,7 @@ def find_components(share: Share, halo: Halo, d: Array) -> Partition:
     """
     comm, bounds, rows = share.comm, halo.bounds, share.rows
     root = halo.values(np.sqrt(np.where(d > 0, d, 1.0)))
-    W, smallest = halo.W, threads.loops("mpi._halo").smallest
+    W, smallest = halo.W, threads.loops("mpi._loops").smallest
     inside, local = W.components(root, NEGLIGIBLE)
     label = np.full(inside, share.n, dtype=np.int64)
     np.minimum.at(label, local, np.arange(share.first, share.first + rows))
@@ -80,15 +79,12 @@ def without_faint_links(share: Share, halo: Halo, partition: Partition) -> tuple
     return _sorted_share(comm, share.first, share.n, rest.indptr, columns, rest.data), faint
 
 
-def extract_component(share: Share, halo: Halo, rows: NDArray[np.int64]) -> Share:
-    """Return one component by itself, its nodes numbered anew.
+def extract_component(
+    share: Share, halo: Halo, rows: NDArray[np.int64]
+) -> tuple[Share, NDArray[np.int64]]:
+    """Return the component that has some of the own nodes, from rows without faint links.
 
-    Parameters
-    ----------
-    share, halo
-        Rows that `without_faint_links` has passed.
-    rows : ndarray of int
-        The own nodes that are in it.
+    Also the number in it of every own node, -1 for those of other components.
     """
     comm = share.comm
     sizes = comm.allgather(len(rows))
@@ -96,18 +92,10 @@ def extract_component(share: Share, halo: Halo, rows: NDArray[np.int64]) -> Shar
     number = np.full(share.rows, -1, dtype=np.int64)
     number[rows] = np.arange(first, first + len(rows))
     columns = halo.values(number)
-    indptr, entries = _entries(halo.W, rows)
+    indptr, entries = halo.W.entries_of(rows)
     columns = columns[halo.W.indices[entries]]
     data = None if halo.W.data is None else halo.W.data[entries]
-    return _sorted_share(comm, first, sum(sizes), indptr, columns, data)
-
-
-def _entries(W: CSR, rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the bounds of some rows put one behind the other, and where their entries are in W."""
-    starts = np.asarray(W.indptr[rows], dtype=np.int64)
-    counts = np.asarray(W.indptr[rows + 1]) - starts
-    indptr = np.concatenate([[0], np.cumsum(counts)])
-    return indptr, np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], counts)
+    return _sorted_share(comm, first, sum(sizes), indptr, columns, data), number
 
 
 def _sorted_share(
@@ -123,18 +111,14 @@ def gather_components(
 ) -> list[tuple[NDArray[np.int64], Graph]]:
     """Gather whole components, the k-th on rank k, k + ranks and so on: nodes, and their graph.
 
-    Parameters
-    ----------
-    number : ndarray of int, shape (rows,)
-        The component of every own node.
-    chosen : ndarray of int
-        The components to gather, ascending; the same on every rank.
+    `number` has the component of every own node. The components to gather are `chosen`, ascending,
+    the same on every rank.
     """
     W, comm, first = halo.W, share.comm, share.first
     mine = np.flatnonzero(np.isin(number, chosen))
     to = np.searchsorted(chosen, number[mine]) % comm.size
     numbers, nodes, _ = send(comm, to, number[mine], mine + first)
-    indptr, entries = _entries(W, mine)
+    indptr, entries = W.entries_of(mine)
     counts = np.diff(indptr)
     names = np.concatenate([np.arange(first, first + share.rows), halo.ghosts])
     data = np.ones(len(entries)) if W.data is None else W.data[entries]

@@ -64,10 +64,7 @@ def answer_own(
 ) -> tuple[Fitted, AnswersOnly]:  # fmt: skip
     """Answer for a distributed matrix of petsc4py; every rank gets the answers of its own rows.
 
-    Parameters
-    ----------
-    y : array-like of the own rows, or mapping
-        From any node, numbered over all ranks, to its label.
+    The labels `y` are those of the own rows, or a mapping from any node, numbered over all ranks.
     """
     share = from_petsc(matrix)
     comm = share.comm

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from robustgc.graph import threads
 from robustgc.io.opening import InputError
 from robustgc.mpi.world import collective_errors
 
@@ -14,46 +13,37 @@ LARGE = 2**31 - 1  # values that one message may have
 
 
 def send(comm: Any, ranks: NDArray[Any], *arrays: NDArray[Any]) -> list[NDArray[Any]]:
-    """Send rows of arrays to ranks; return those that came here, by the rank they are from.
-
-    The last array returned has the number of rows from every rank.
-    """
+    """Send every row of arrays to the rank that is named for it, as `all_to_all` does."""
     order = np.argsort(ranks, kind="stable")
-    sizes = np.bincount(ranks, minlength=comm.size).astype(np.int64)
-    counts = np.empty_like(sizes)
-    comm.Alltoall(sizes, counts)
-    received: list[NDArray[Any]] = []
-    for array in arrays:
-        into = np.empty((int(counts.sum()), *array.shape[1:]), dtype=array.dtype)
-        width = int(np.prod(array.shape[1:], dtype=np.int64))
-        exchange(comm, array[order], sizes * width, into, counts * width)
-        received.append(into)
-    return [*received, counts]
+    counts = np.bincount(ranks, minlength=comm.size)
+    return all_to_all(comm, counts, *(array[order] for array in arrays))
 
 
-def all_to_all(
-    comm: Any, items: NDArray[Any], counts: NDArray[np.int64]
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Send items, `counts[r]` of them to rank r; return what came, and how much from each rank.
+def all_to_all(comm: Any, counts: NDArray[Any], *arrays: NDArray[Any]) -> list[NDArray[Any]]:
+    """Send rows of arrays, `counts[r]` of them to rank r; return those that came here.
 
-    Items stand in the order of the ranks and have the same type on all of them.
+    Rows stand in the order of the ranks, and arrays have the same types on all of them. The last
+    array returned has the number of rows from every rank.
     """
-    coming = np.empty(comm.size, dtype=np.int64)
-    comm.Alltoall(np.ascontiguousarray(counts, dtype=np.int64), coming)
+    sizes = np.ascontiguousarray(counts, dtype=np.int64)
+    coming = np.empty_like(sizes)
+    comm.Alltoall(sizes, coming)
     with collective_errors(comm):
-        arrived = np.empty(int(coming.sum()), dtype=items.dtype)
-    exchange(comm, items, counts, arrived, coming)
-    return arrived, coming
+        received = [np.empty((int(coming.sum()), *x.shape[1:]), dtype=x.dtype) for x in arrays]
+    for array, into in zip(arrays, received, strict=True):
+        exchange(comm, array, sizes, into, coming)
+    return [*received, coming]
 
 
 def exchange(
     comm: Any, out: NDArray[Any], sizes: NDArray[Any], into: NDArray[Any], counts: NDArray[Any]
 ) -> None:
-    """Send the parts of one array in the order of the ranks, and get those of another."""
+    """Send the rows of one array in the order of the ranks, and get those of another."""
+    width = int(np.prod(out.shape[1:], dtype=np.int64))
     requests, out, into = [], np.ascontiguousarray(out).reshape(-1), into.reshape(-1)
-    for start, array, lengths in ((comm.Irecv, into, counts), (comm.Isend, out, sizes)):
+    for start, array, rows in ((comm.Irecv, into, counts), (comm.Isend, out, sizes)):
         place = 0
-        for rank, length in enumerate(lengths.tolist()):
+        for rank, length in enumerate((rows * width).tolist()):
             for first in range(place, place + length, LARGE):
                 requests.append(start(array[first : min(place + length, first + LARGE)], rank))
             place += length
@@ -72,9 +62,7 @@ def fetch(
     """Return values of any nodes from the ranks that have them; each rank asks for its own list."""
     wanted, where = np.unique(nodes, return_inverse=True)
     own, counts = send(comm, owners(bounds, wanted), wanted)
-    sizes = np.bincount(owners(bounds, wanted), minlength=comm.size).astype(np.int64)
-    answers = np.empty(len(wanted), dtype=values.dtype)
-    exchange(comm, values[own - bounds[comm.rank]], counts, answers, sizes)
+    answers, _ = all_to_all(comm, counts, values[own - bounds[comm.rank]])
     return np.asarray(answers[where])
 
 
@@ -101,21 +89,15 @@ class Text(NamedTuple):
         buffers = [None, pa.py_buffer(self.offsets), pa.py_buffer(self.letters)]
         return pa.Array.from_buffers(pa.large_string(), len(self.offsets) - 1, buffers)
 
-    def owners(self, size: int) -> NDArray[np.int32]:
-        """Give every text to a rank."""
-        out = np.empty(len(self.offsets) - 1, dtype=np.int32)
-        threads.loops("mpi._rows").owners_of_text(self.offsets, self.letters, size, out)
-        return out
-
 
 def all_to_all_text(
-    comm: Any, names: Any, counts: NDArray[np.int64]
+    comm: Any, counts: NDArray[np.int64], names: Any
 ) -> tuple[Any, NDArray[np.int64]]:
     """Send texts, an Arrow array of large strings, as `all_to_all` sends numbers."""
     text = Text.of(names)
-    lengths, coming = all_to_all(comm, np.diff(text.offsets), counts)
+    lengths, coming = all_to_all(comm, counts, np.diff(text.offsets))
     cuts = text.offsets[np.concatenate([[0], np.cumsum(counts)])]
-    letters, _ = all_to_all(comm, text.letters[cuts[0] : cuts[-1]], np.diff(cuts))
+    letters, _ = all_to_all(comm, np.diff(cuts), text.letters[cuts[0] : cuts[-1]])
     return Text(np.concatenate([[0], np.cumsum(lengths)]), letters).arrow(), coming
 
 

@@ -20,6 +20,7 @@ from robustgc.linalg.ladder import Attempt, SolverOptions
 from robustgc.linalg.modes import MEDIUM
 from robustgc.linalg.solution import NotConvergedError
 from robustgc.models.parameters import Parameters
+from robustgc.mpi.checkpoint import Arrays
 from robustgc.mpi.components import (
     extract_component,
     find_components,
@@ -27,7 +28,7 @@ from robustgc.mpi.components import (
     without_faint_links,
 )
 from robustgc.mpi.exchange import owners, send
-from robustgc.mpi.graph import Arrays, CheckpointCall, DistributedGraph, no_checkpoint
+from robustgc.mpi.graph import CheckpointCall, DistributedGraph, no_checkpoint
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import collective_errors, library, slepc, sum_over_ranks
 from robustgc.transduction.answer import (
@@ -158,7 +159,7 @@ class _Ranks:
 
     def _graph(self, component: LabelledComponent) -> tuple[Graph, NDArray[Any]]:
         """Return a component as a graph over all ranks, and the places of its labels in it."""
-        nodes, rows, keep = self.problem.nodes[component.labels], component.rows, self.keep
+        nodes, keep = self.problem.nodes[component.labels], self.keep
 
         def of_component(name: str, make: Callable[[], Arrays]) -> Arrays:
             return keep(f"{name}-{component.number}", make)
@@ -166,10 +167,8 @@ class _Ranks:
         if self.partition.count == 1:
             self.whole.keep = of_component
             return self.whole, nodes
-        share = extract_component(self.share, self.whole.halo, rows)
-        place = np.full(self.share.rows, -1, dtype=np.int64)
-        place[rows] = np.arange(share.first, share.first + len(rows))
-        return DistributedGraph(share, of_component), self.whole.at(place, nodes)
+        share, number = extract_component(self.share, self.whole.halo, component.rows)
+        return DistributedGraph(share, of_component), self.whole.at(number, nodes)
 
     def _by_one_each(
         self,

@@ -16,13 +16,12 @@ from robustgc.linalg.eigenpairs import Eigenpairs
 from robustgc.linalg.modes import accurate_modes, checkpointed
 from robustgc.linalg.multigrid import preconditioned_pairs, solve_by_multigrid
 from robustgc.linalg.solution import NotConvergedError, Solution, Watch, ignore_progress
-from robustgc.mpi import slepc
+from robustgc.mpi.checkpoint import Arrays
 from robustgc.mpi.halo import Halo
-from robustgc.mpi.petsc import solve_by_petsc
+from robustgc.mpi.petsc import krylov_schur, slepc_pairs, solve_by_petsc
 from robustgc.mpi.share import Share
 from robustgc.mpi.world import available, library, sum_over_ranks
 
-Arrays: TypeAlias = dict[str, NDArray[Any]]
 CheckpointCall: TypeAlias = Callable[[str, Callable[[], Arrays]], Arrays]
 
 
@@ -34,14 +33,9 @@ def no_checkpoint(name: str, make: Callable[[], Arrays]) -> Arrays:
 class DistributedGraph(Graph):
     """The paper's operators on rows of node values; sums over nodes go over all ranks.
 
-    All methods are called by all ranks together.
-
-    Parameters
-    ----------
-    share : Share
-        Rows of a connected graph that have been checked.
-    keep : callable
-        ``keep(name, make)`` returns arrays that an earlier run has kept, or makes and keeps them.
+    All methods are called by all ranks together. The rows are those of a connected graph that have
+    been checked. ``keep(name, make)`` returns arrays that an earlier run has kept, or makes and
+    keeps them.
     """
 
     distributed, is_here = True, False
@@ -206,7 +200,7 @@ def _(
     """Find them by SLEPc, all that are looked for, or take those of an earlier run."""
 
     def make() -> Arrays:
-        pairs = slepc.preconditioned_pairs(graph, pair_tol, count, watch)
+        pairs = slepc_pairs(graph, pair_tol, count, watch)
         about = np.array([pairs.residual, pairs.steps])
         return {"values": pairs.values, "vectors": pairs.vectors, "about": about}
 
@@ -236,9 +230,9 @@ def _(graph: DistributedGraph, search: Callable[[], Eigenpairs]) -> Eigenpairs:
 @accurate_modes.register
 def _(graph: DistributedGraph, count: int) -> Eigenpairs:
     try:
-        pairs = slepc.krylov_schur(graph, 1e-10, count, ignore_progress)
+        pairs = krylov_schur(graph, 1e-10, count, ignore_progress)
         note = f"{count} modes, Krylov-Schur {pairs.steps} restarts"
     except NotConvergedError:
-        pairs = slepc.preconditioned_pairs(graph, 1e-8, count, ignore_progress)
+        pairs = slepc_pairs(graph, 1e-8, count, ignore_progress)
         note = f"{count} modes, preconditioned {pairs.steps} steps"
     return pairs.measured(graph, "slepc", note)

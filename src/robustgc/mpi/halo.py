@@ -7,17 +7,14 @@ from numpy.typing import NDArray
 
 from robustgc.graph import threads
 from robustgc.graph.csr import CSR
-from robustgc.mpi.exchange import exchange
+from robustgc.mpi.exchange import all_to_all, exchange
 from robustgc.mpi.share import Share
 
 
 class Halo:
     """The rows of a rank with their columns numbered anew: own nodes first, then those of others.
 
-    Parameters
-    ----------
-    share : Share
-        Its columns are numbered in place where they can be: memory is for one graph, not two.
+    They are numbered in place where they can be: memory is for one graph, not two.
 
     Attributes
     ----------
@@ -35,12 +32,8 @@ class Halo:
         self.W, self.ghosts = _renumbered(share)
         cuts = np.searchsorted(self.ghosts, self.bounds)
         self._wanted = np.diff(cuts)  # of every rank
-        self._given = np.empty_like(self._wanted)
-        self.comm.Alltoall(self._wanted, self._given)
-        asked = np.empty(int(self._given.sum()), dtype=self.ghosts.dtype)
-        exchange(self.comm, self.ghosts, self._wanted, asked, self._given)
-        asked -= share.first
-        self._send = asked
+        self._send, self._given = all_to_all(self.comm, self._wanted, self.ghosts)
+        self._send -= share.first
         self._room: dict[tuple[int, str], tuple[NDArray[Any], NDArray[Any]]] = {}
 
     @property
@@ -60,8 +53,7 @@ class Halo:
         if self.comm.size > 1:
             if len(out):
                 np.take(X, self._send, axis=0, out=out, mode="clip")  # no check: twice as fast
-            sizes, counts = self._given * columns, self._wanted * columns
-            exchange(self.comm, out, sizes, whole[self.rows :], counts)
+            exchange(self.comm, out, self._given, whole[self.rows :], self._wanted)
         return whole
 
     def values(self, x: NDArray[Any]) -> NDArray[Any]:
@@ -70,7 +62,7 @@ class Halo:
 
 
 def _renumbered(share: Share) -> tuple[CSR, NDArray[Any]]:
-    loops = threads.loops("mpi._halo")
+    loops = threads.loops("mpi._loops")
     first, last = share.first, share.first + share.rows
     bits = np.zeros(-(-share.n // 64), dtype=np.uint64)
     before = np.empty(len(bits) + 1, dtype=np.int64)

@@ -48,14 +48,8 @@ GRAPH, PROBLEM, ABOUT = "graph", "problem", "about.json"
 def fit_on_ranks(problem: GraphProblem, options: SolverOptions, n_ranks: int) -> AnswersOnly:
     """Answer for all nodes on some ranks of this machine.
 
-    The weights go through a folder for temporary files, ``TMPDIR``, which is removed.
-
-    Raises
-    ------
-    Exception
-        What a rank has raised, of the same kind and with the same text.
-    RuntimeError
-        A rank died.
+    The weights go through a folder for temporary files, ``TMPDIR``, which is removed. What a rank
+    has raised is raised again; a RuntimeError says that a rank died.
     """
     if isinstance(problem.weights, Operator):
         raise ValueError(

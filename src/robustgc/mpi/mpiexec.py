@@ -45,12 +45,8 @@ _MPI_MESSAGES = {
 def run_ranks(n_ranks: int, job: Path) -> None:
     """Run `robustgc.mpi.job.main` on some ranks, and wait for them.
 
-    Raises
-    ------
-    MissingMPIError
-        There is no mpiexec.
-    RuntimeError
-        A rank died; the text says which and how. An error that a rank has raised comes as it is.
+    An error that a rank has raised comes as it is. Where a rank died, a RuntimeError says which and
+    how.
     """
     if rank_by_mpiexec() is not None:
         raise ValueError(

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from robustgc.io import arrow_tables, edge_tables, tables
+from robustgc.io import adjacency, arrow_tables, edge_tables, tables
 from robustgc.io.dialect import Dialect
+from robustgc.io.edge_columns import Wanted
 from robustgc.io.edge_tables import Edges
 from robustgc.io.heads import SAMPLE
 from robustgc.io.label_files import LabelTable
@@ -22,7 +23,7 @@ from robustgc.mpi import files, world
 from robustgc.mpi.exchange import check_equal
 from robustgc.mpi.files import read_folder
 from robustgc.mpi.rows import EdgeEnds, number_names, share_of
-from robustgc.mpi.share import Share, check_share, without_ones
+from robustgc.mpi.share import Share, check_share
 from robustgc.mpi.world import collective_errors
 
 SQUEEZING = 4  # bytes of text that are one byte of a packed file, about
@@ -52,35 +53,23 @@ def read_share(
 ) -> DistributedInput:
     """Read a rank's share of a graph; every rank calls this, with the same arguments.
 
-    Parameters
-    ----------
-    path : Path
-        A graph folder, a folder of .parquet or text files with a row per edge (also in folders
-        inside it), or one such file.
-    comm : communicator
-    source, target, weight : str or None
-        Names of the columns of edge files.
-    symmetrise : {None, "mean", "max", "sum"}
-        What to do where the two directions of an edge differ; None: refuse.
-    dialect : Dialect or None
-        How text files are written, as far as the user says it.
+    The path is that of a graph folder, of a folder of .parquet or text files with a row per edge
+    (also in folders inside it), or of one such file; all else is as in `io.graph_files.read_graph`.
     """
     way = way_number(symmetrise)
     seen = files.listing(path)
     files.check_same(comm, path, seen)
     if seen.graph:
         share, names = read_folder(path, comm, seen)
-        check_share(share)
-        return DistributedInput(without_ones(share), names, ())
-    columns = {"source": source, "target": target, "weight": weight}
-    return _edges(path, comm, seen, columns, dialect, way)
+        return DistributedInput(check_share(share), names, ())
+    return _edges(path, comm, seen, Wanted(source, target, weight), dialect, way)
 
 
 def _edges(
     path: Path,
     comm: Any,
     seen: files.Listing,
-    columns: dict[str, str | None],
+    wanted: Wanted,
     dialect: Dialect | None,
     way: int,
 ) -> DistributedInput:
@@ -93,7 +82,7 @@ def _edges(
     need = world.need_per_rank(0, entries, False, comm.size) + rows * world.PER_EDGE
     world.check_memory(comm, f"{path} (about {entries // 2} edges)", need)
     with collective_errors(comm), files.unchanged(path, seen):
-        read = [part.read(columns, dialect) for part in parts]
+        read = [part.read(wanted, dialect) for part in parts]
     edges, names, of_tables = _joined(comm, read, str(path))
     del read  # memory: it is all in `edges`
     with collective_errors(comm):
@@ -104,7 +93,7 @@ def _edges(
     need = world.need_per_rank(n, entries, edges.weights is not None, comm.size)
     world.check_memory(comm, f"{path} ({n} nodes, {entries} entries)", need)
     share, edge_counts = share_of(comm, edges, nodes, way, str(path))
-    check_share(share)
+    share = check_share(share)
     return DistributedInput(share, nodes.names, (*edge_counts.notes(), *of_tables, *notes, *few))
 
 
@@ -199,27 +188,27 @@ class FilePart(NamedTuple):
         squeezed = SQUEEZING if self.path.suffix.lower() in SQUEEZED else 1
         return self.path.stat().st_size * squeezed * (head.count(b"\n") or 1) / max(len(head), 1)
 
-    def read(self, columns: dict[str, str | None], dialect: Dialect | None = None) -> Edges | None:
+    def read(self, wanted: Wanted, dialect: Dialect | None = None) -> Edges | None:
         """Read the edges; None if there are none."""
         if self.empty:
             return None
         try:
             if self.parquet:
-                table = arrow_tables.parquet(self.path, groups=self.groups)
-                self._refuse_matrix(table, columns)
-                return edge_tables.arrow_edges(table, str(self.path), **columns)
-            return edge_tables.text_edges(self.path, dialect=dialect, alone=self.alone, **columns)
+                return self._read_parquet(wanted)
+            table = edge_tables.read_text(self.path, wanted, dialect, alone=self.alone)
+            return edge_tables.only_edges(table, str(self.path))
         except NoRowsError:
             return None
 
-    def _refuse_matrix(self, table: Any, columns: dict[str, str | None]) -> None:
-        """Refuse an adjacency matrix, of which this may be some of the rows."""
-        if self.groups is not None:
-            rows = sum(arrow_tables.row_groups(self.path))
-            if table.num_columns not in (rows, rows + 1):
-                return
-            table = arrow_tables.parquet(self.path)
-        edge_tables.refuse_matrix(table, str(self.path), **columns)
+    def _read_parquet(self, wanted: Wanted) -> Edges:
+        """Read the edges; refuse an adjacency matrix, of which these may be some of the rows."""
+        table, where = arrow_tables.parquet(self.path, groups=self.groups), str(self.path)
+        rows = table.num_rows if self.groups is None else sum(arrow_tables.row_groups(self.path))
+        if not wanted.any and table.num_columns in (rows, rows + 1):
+            whole = table if self.groups is None else arrow_tables.parquet(self.path)
+            if (matrix := adjacency.of_arrow(whole)) is not None:
+                edge_tables.only_edges(matrix, where)
+        return edge_tables.arrow_edges(table, where, wanted)
 
 
 def own_file_parts(comm: Any, paths: Sequence[Path]) -> tuple[list[FilePart], tuple[str, ...]]:

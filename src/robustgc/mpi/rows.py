@@ -39,26 +39,30 @@ def number_names(comm: Any, names: Any, counts: NDArray[np.int64]) -> NodeNumber
     """
     numbers = isinstance(names, np.ndarray)
     with collective_errors(comm):
-        owner = _owners(names, comm.size) if numbers else Text.of(names).owners(comm.size)
+        owner = _owners(names, comm.size)
         order = np.argsort(owner, kind="stable")
         going = np.bincount(owner, minlength=comm.size).astype(np.int64)
         sorted_names = names[order] if numbers else names.take(order)
-    arrived, coming = (all_to_all if numbers else all_to_all_text)(comm, sorted_names, going)
-    counted, _ = all_to_all(comm, counts[order], going)
+    arrived, coming = (all_to_all if numbers else all_to_all_text)(comm, going, sorted_names)
+    counted, _ = all_to_all(comm, going, counts[order])
     with collective_errors(comm):
         own, place = np.unique(arrived, return_inverse=True) if numbers else _unique(arrived)
         # In double precision: exact up to 2^53.
         total = np.bincount(place, weights=counted, minlength=len(own)).astype(np.int64)
     first = np.concatenate([[0], np.cumsum(comm.allgather(len(own)))]).astype(np.int64)
-    answers, _ = all_to_all(comm, place.astype(np.int64) + first[comm.rank], coming)
+    answers, _ = all_to_all(comm, coming, place.astype(np.int64) + first[comm.rank])
     number = np.empty(len(owner), dtype=np.int64)
     number[order] = answers
     return NodeNumbers(number, owner, own, total, first)
 
 
-def _owners(names: NDArray[np.int64], size: int) -> NDArray[np.int32]:
-    out = np.empty(len(names), dtype=np.int32)
-    threads.loops("mpi._rows").owners_of_numbers(names, size, out)
+def _owners(names: Any, size: int) -> NDArray[np.int32]:
+    """Give every name to a rank."""
+    out, loops = np.empty(len(names), dtype=np.int32), threads.loops("mpi._loops")
+    if isinstance(names, np.ndarray):
+        loops.owners_of_numbers(names, size, out)
+    else:
+        loops.owners_of_text(*Text.of(names), size, out)
     return out
 
 
@@ -128,26 +132,28 @@ def _entries(
             None if ends is None else ends[k * EDGES : (k + 1) * EDGES] for ends in edges
         )
         with collective_errors(comm):
-            counts, rows, going, weights = _posted(part, nodes, entries.dtype)
-        rows, _ = all_to_all(comm, rows, counts)
-        going, _ = all_to_all(comm, going, counts)
-        weights = None if weights is None else all_to_all(comm, weights, counts)[0]
-        threads.loops("mpi._rows").put(rows, going, weights, place, entries, values)
+            counts, *going = _posted(part, nodes, entries.dtype)
+        rows, coming, *weights, _ = all_to_all(comm, counts, *going)
+        values_coming = weights[0] if weights else None
+        threads.loops("mpi._loops").put(rows, coming, values_coming, place, entries, values)
     return indptr, entries, values
 
 
-def _posted(edges: EdgeEnds, nodes: NodeNumbers, kind: Any) -> Any:
-    """Return how many entries of edges go to every rank, and these entries, sorted by rank."""
+def _posted(edges: EdgeEnds, nodes: NodeNumbers, kind: Any) -> list[NDArray[Any]]:
+    """Return how many entries of edges go to every rank, and these entries, sorted by rank.
+
+    They are rows, entries, and weights if there are any.
+    """
     there, back = edges.sources, edges.targets[edges.sources != edges.targets]
     counts = np.bincount(nodes.owner[there], minlength=len(nodes.first) - 1)
     counts += np.bincount(nodes.owner[back], minlength=len(counts))
     rows, entries = (np.empty(counts.sum(), dtype=kind) for _ in range(2))
     weights = None if edges.weights is None else np.empty(len(rows))
     place = np.cumsum(counts) - counts
-    threads.loops("mpi._rows").post(
+    threads.loops("mpi._loops").post(
         *edges, nodes.owner, nodes.number, nodes.first, place, rows, entries, weights
     )
-    return counts, rows, entries, weights
+    return [counts, rows, entries, *([] if weights is None else [weights])]
 
 
 def _total(comm: Any, counts: EdgeCounts, first: int) -> EdgeCounts:

@@ -1,6 +1,7 @@
 """One rank's share of the weights: some rows, whose columns are numbered over all ranks."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from robustgc.graph import threads
-from robustgc.graph.csr import CSR, PARTS
+from robustgc.graph.csr import CSR
 from robustgc.graph.structure import check_rows
-from robustgc.graph.weights import CSR_FAULTS, NOT_SYMMETRIC, Operator
+from robustgc.graph.weights import NOT_SYMMETRIC, Operator, refuse_faults
+from robustgc.io.opening import InputError
+from robustgc.io.rows import index_type
 from robustgc.mpi.exchange import check_equal
 from robustgc.mpi.world import collective_errors
 
@@ -52,27 +55,25 @@ class Share:
         return int(self.indptr.nbytes + self.indices.nbytes + weights)
 
 
-def check_share(share: Share) -> None:
-    """Refuse, on all ranks, weights that are no graph's.
+def check_share(share: Share) -> Share:
+    """Refuse, on all ranks, weights that are no graph's; leave them out if all are 1.
 
     Columns must be in range and ascending, weights finite and above 0, and the matrix symmetric
     to the last bit, which a hash of all entries tells. Every rank calls this.
     """
     comm = share.comm
     with collective_errors(comm):
-        _check_arrays(share)
+        rows = _checked_rows(share)
     starts = comm.allgather((share.first, share.rows, share.n, share.data is None))
     _check_layout(starts)
     if share.n == 0:
         raise ValueError("The graph is empty: 0 nodes. At least 2 nodes are needed.")
-    faults = comm.allreduce(_faults(share))
-    for count, what in zip(faults[:3], CSR_FAULTS, strict=True):
-        if count:
-            raise ValueError(f"{int(count)} entries of the CSR are {what}")
-    if faults[4]:
-        raise ValueError("A node's degree overflows; divide all weights by the largest.")
-    if sum(comm.allgather(_asymmetry(share))) % 2**64:
+    findings, degrees = rows.inspected(share.n)
+    faults = comm.allreduce(np.append(findings[:3], not np.isfinite(degrees).all()))
+    refuse_faults(faults[:3], overflows=faults[3])
+    if sum(comm.allgather(rows.asymmetry(share.first))) % 2**64:
         raise ValueError(NOT_SYMMETRIC)
+    return without_ones(share)
 
 
 def without_ones(share: Share) -> Share:
@@ -83,14 +84,16 @@ def without_ones(share: Share) -> Share:
     return Share(share.comm, share.first, share.n, share.indptr, share.indices)
 
 
-def _check_arrays(share: Share) -> None:
-    check_rows(share.indptr, share.indices)  # columns are looked at with the weights
+def _checked_rows(share: Share) -> CSR:
+    """Return the rows, whose arrays fit together; columns are looked at with the weights."""
+    check_rows(share.indptr, share.indices)
     entries = len(share.indices)
     if share.data is not None and (share.data.dtype != np.float64 or len(share.data) != entries):
         raise TypeError(
             f"The weights are {len(share.data)} of dtype {share.data.dtype} for {entries} entries; "
             "one float64 each is needed. Convert them with astype."
         )
+    return CSR(share.indptr, share.indices, share.data)
 
 
 def _check_layout(starts: list[tuple[int, int, int, bool]]) -> None:
@@ -108,34 +111,6 @@ def _check_layout(starts: list[tuple[int, int, int, bool]]) -> None:
         raise ValueError("Some ranks have weights and some have none; give all of them weights.")
 
 
-def _faults(share: Share) -> Any:
-    """Count what is wrong with the entries here, as `_rows.inspect` does."""
-    parts = threads.collect(
-        threads.loops("mpi._rows").inspect,
-        threads.even_entries(share.indptr, PARTS),
-        share.indptr,
-        share.indices,
-        share.data,
-        share.n,
-        found=np.zeros(5),
-    )
-    return parts.sum(axis=0)
-
-
-def _asymmetry(share: Share) -> int:
-    """Return a hash of the entries here; over all ranks it is 0 for a symmetric matrix."""
-    parts = threads.collect(
-        threads.loops().asymmetry,
-        threads.even_entries(share.indptr, PARTS),
-        share.indptr,
-        share.indices,
-        None if share.data is None else share.data.view(np.uint64),
-        share.first,
-        found=np.zeros(1, dtype=np.uint64),
-    )
-    return int(parts.sum(dtype=np.uint64))
-
-
 def from_weights(W: Any, comm: Any) -> Share:
     """Take the rank's own rows of checked weights that every rank has whole."""
     if isinstance(W, Operator):
@@ -147,14 +122,44 @@ def from_weights(W: Any, comm: Any) -> Share:
     text = f"{rows.shape[0]} nodes and {rows.nnz} entries"
     check_equal(comm, text, text, "The weights are", "Give the same weights to all ranks.")
     with collective_errors(comm):
-        cuts = threads.even_entries(rows.indptr, comm.size)
-        first, last = (int(cut) for cut in cuts[comm.rank : comm.rank + 2])
-        indptr = np.asarray(rows.indptr[first : last + 1], dtype=np.int64)
-        own = slice(int(indptr[0]), int(indptr[-1]))
-        data = None if rows.data is None else np.array(rows.data[own], dtype=np.float64)
-        indices = np.array(rows.indices[own])
-    share = Share(comm, first, rows.shape[0], indptr - indptr[0], indices, data)
+        share = own_rows(comm, rows)
     return without_ones(share)
+
+
+def own_rows(comm: Any, graph: CSR) -> Share:
+    """Copy the rank's own rows, so many that ranks have about equal numbers of entries."""
+    cuts = threads.even_entries(graph.indptr, comm.size)
+    first, last = (int(cut) for cut in cuts[comm.rank : comm.rank + 2])
+    indptr = _copied(graph.indptr, first, last + 1).astype(np.int64)
+    start, stop = int(indptr[0]), int(indptr[-1])
+    if not 0 <= start <= stop <= graph.nnz or (np.diff(indptr) < 0).any():
+        raise InputError(
+            f"indptr runs from {start} to {stop} in rows {first} to {last} of {graph.nnz} entries; "
+            "it must rise from 0 to the number of entries. Build the folder again."
+        )
+    indices = _copied(graph.indices, start, stop)
+    if indices.dtype.kind not in "iu":
+        raise InputError(f"indices have dtype {indices.dtype}; integers are needed. Build again.")
+    n = graph.shape[0]
+    # In 32 bits where they fit; what is out of range stays so, for the checks to say.
+    inside = indices.size == 0 or (indices.min() >= 0 and indices.max() < n)
+    signed = indices.astype(index_type(n) if inside else np.int64, copy=False)
+    data = None if graph.data is None else _copied(graph.data, start, stop).astype(np.float64)
+    return Share(comm, first, n, indptr - start, signed, data)
+
+
+def _copied(array: NDArray[Any], start: int, stop: int) -> NDArray[Any]:
+    """Copy a part of a mapped file by reading it: a file cut short meanwhile is an error then.
+
+    Through the map it would end the process.
+    """
+    if not isinstance(array, np.memmap) or not isinstance(array.filename, str | Path):
+        return np.array(array[start:stop])
+    at = array.offset + start * array.itemsize
+    part = np.fromfile(array.filename, dtype=array.dtype, count=stop - start, offset=at)
+    if len(part) < stop - start:
+        raise InputError(f"{array.filename} is cut short. Build the folder again.")
+    return part
 
 
 def from_petsc(mat: Any) -> Share:
@@ -185,5 +190,4 @@ def from_petsc(mat: Any) -> Share:
         data = data.astype(np.float64, copy=False)
     first = mat.getOwnershipRange()[0]
     share = Share(comm, int(first), shape[0], indptr.astype(np.int64), indices, data)
-    check_share(share)
-    return without_ones(share)
+    return check_share(share)

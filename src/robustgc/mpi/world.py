@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph import resources, threads
+from robustgc.io.limits import text_of
 
 INSTALL = (
     "engine='mpi' needs mpi4py, petsc4py and slepc4py, and {name} is not installed. Install them "
@@ -111,14 +112,10 @@ def check_memory(comm: Any, what: str, need: float) -> None:
     most, least = max(comm.allgather(need)), available(comm)
     if most > least:
         raise MemoryError(
-            f"{what} on {comm.size} rank{'s' * (comm.size > 1)} needs about {_in_words(most)} of "
-            f"memory per rank, and a rank can take {_in_words(least)}. Start more ranks on more "
+            f"{what} on {comm.size} rank{'s' * (comm.size > 1)} needs about {text_of(most)} of "
+            f"memory per rank, and a rank can take {text_of(least)}. Start more ranks on more "
             "machines, or fewer on each; ranks on one machine share its memory."
         )
-
-
-def _in_words(count: float) -> str:
-    return f"{count / 1e9:.3g} GB" if count >= 1e9 else f"{count / 1e6:.3g} MB"
 
 
 @contextmanager

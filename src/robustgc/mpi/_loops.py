@@ -1,13 +1,75 @@
-"""Compiled loops that number the columns of some rows: the rows' own first, then all others.
+"""Compiled loops over names, edges and rows that are distributed over ranks.
 
-Which columns there are is kept in a bit for every node: 1/8 byte each, and as much for counts.
+A rank's rows are counted from its first one, and in `post` and `put` the columns are so too: the
+entry of a neighbour is twice that number, which may be negative, plus 1 where the edge was given
+from there. `robustgc.io._rows` merges such rows as it does whole matrices.
+
+The columns of a rank's rows are numbered anew: the rows' own first, then all others. Which others
+there are is kept in a bit for every node: 1/8 byte each, and as much for counts.
 """
 
 from typing import Any
 
 import numpy as np
 
-from robustgc.graph.loops import compiled
+from robustgc.graph.loops import compiled, mixed
+
+
+@compiled
+def owners_of_numbers(names: Any, size: int, out: Any) -> None:
+    """Give every number to a rank, by its hash."""
+    for k in range(len(names)):
+        h = mixed(np.uint64(names[k]) + np.uint64(0x9E3779B97F4A7C15))
+        out[k] = h % np.uint64(size)
+
+
+@compiled
+def owners_of_text(offsets: Any, letters: Any, size: int, out: Any) -> None:
+    """Give every text to a rank, by a hash of its bytes (FNV-1a, its bits mixed)."""
+    for k in range(len(out)):
+        h = np.uint64(0xCBF29CE484222325)
+        for p in range(offsets[k], offsets[k + 1]):
+            h = (h ^ np.uint64(letters[p])) * np.uint64(0x100000001B3)
+        out[k] = mixed(h) % np.uint64(size)
+
+
+@compiled
+def post(
+    sources: Any,
+    targets: Any,
+    weights: Any,
+    owner: Any,
+    number: Any,
+    first: Any,
+    place: Any,
+    rows: Any,
+    entries: Any,
+    values: Any,
+) -> None:
+    """Write the entries of edges by rank; `place` has the next free one of every rank."""
+    for e in range(len(sources)):
+        for back in range(2):
+            i, j = (targets[e], sources[e]) if back else (sources[e], targets[e])
+            if back and i == j:
+                continue
+            r = owner[i]
+            p = place[r]
+            place[r] = p + 1
+            rows[p] = number[i] - first[r]
+            entries[p] = 2 * (number[j] - first[r]) + back
+            if weights is not None:
+                values[p] = weights[e]
+
+
+@compiled
+def put(rows: Any, entries: Any, values: Any, place: Any, out: Any, out_values: Any) -> None:
+    """Move entries to their rows; `place` has the next free one of every row."""
+    for k in range(len(rows)):
+        p = place[rows[k]]
+        place[rows[k]] = p + 1
+        out[p] = entries[k]
+        if values is not None:
+            out_values[p] = values[k]
 
 
 @compiled
