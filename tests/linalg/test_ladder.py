@@ -82,8 +82,10 @@ def test_single_precision_that_cannot_reach_the_tolerance_says_so_and_becomes_do
     assert outcome.solutions[0].residual < 1e-9
 
 
-def test_a_basis_that_does_not_fit_is_computed_twice_with_the_same_answer(monkeypatch):
+@pytest.mark.parametrize("columns", [1, 2])
+def test_a_basis_that_does_not_fit_is_computed_twice_with_the_same_answer(monkeypatch, columns):
     W, y = graphs.labelled_blocks(34, 3000, 40)
+    y = np.column_stack([np.roll(y, k) for k in range(columns)])
     kept, _ = answers(W, y, "krylov")
     monkeypatch.setattr(graphs_module, "available", lambda: 0.0)
     twice, history = answers(W, y, "krylov")

@@ -31,8 +31,6 @@ SOLVERS = ("auto", "dense", "krylov", "multigrid", "direct")
 DTYPES = ("auto", "float64", "float32")
 TOLERANCE = {"float64": 1e-8, "float32": 1e-5}
 SINGLE = 100_000  # nodes from which memory traffic is what a fit costs
-PATIENCE = 1000  # products the Krylov solver may promise before multigrid is the better bet
-PATIENT_STEPS = 5000  # steps, when it was asked for or nothing else is left
 
 
 @dataclass(frozen=True)
@@ -167,7 +165,8 @@ def _rungs(
         return reason if auto else f"solver={asked!r}"
 
     def lanczos(dtype: str, patient: bool) -> Callable[[], PathSolution]:
-        return lambda: _krylov(graph, Y, requested, dtype, tol, patient, options.watching("krylov"))
+        watch = options.watching("krylov")
+        return lambda: krylov.run(laplacian_of(graph, dtype), Y, requested, tol, patient, watch)
 
     if asked in ("dense", "direct") and graph.distributed:
         raise ValueError(
@@ -200,26 +199,3 @@ def _rungs(
         yield "direct", reason, lambda: direct.run(graph, Y, requested, tol)
     if auto:
         yield "krylov", "nothing else is left", lanczos("float64", True)
-
-
-def probe_steps(graph: Graph) -> int:
-    """Return after how many steps Lanczos is judged: soon where multigrid would be cheap."""
-    # On grids, roads and neighbour graphs.
-    few = graph.is_sparse and graph.entries <= 12 * graph.n
-    return 30 if few else 60
-
-
-def _krylov(
-    graph: Graph, Y: Array, requested: Gammas, dtype: str, tol: float, patient: bool, watch: Watch
-) -> PathSolution:
-    return krylov.run(
-        laplacian_of(graph, dtype),
-        Y,
-        requested,
-        tol=tol,
-        limit=min(PATIENT_STEPS if patient else PATIENCE, 3 * graph.n + 100),  # n span everything
-        patience=np.inf if patient else PATIENCE,
-        probe=probe_steps(graph),
-        basis_bytes=graph.available() / 4,
-        watch=watch,
-    )
