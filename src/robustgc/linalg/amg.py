@@ -83,10 +83,6 @@ class Hierarchy:
 
     Attributes
     ----------
-    sizes : list of int
-        Rows of every level.
-    coarsest : ndarray
-        The last matrix, dense.
     work : int
         Entries of the matrices that a cycle reads, about.
     """
@@ -118,9 +114,8 @@ class Hierarchy:
         self.work = sum(
             _MATRICES * level.A.nnz for level in self.levels if isinstance(level, Level)
         )
-        self.sizes = [len(level.inverse) for level in self.levels] + [A.shape[0]]
-        self.coarsest = A.toarray()
-        self._inverse = sla.pinvh(self.coarsest, rtol=1e-10)
+        self._coarsest = A.toarray()
+        self._inverse = sla.pinvh(self._coarsest, rtol=1e-10)
         self.dtype = np.dtype(dtype)
 
     def _eliminate(
@@ -170,18 +165,17 @@ class Hierarchy:
         """Apply one cycle to a block of columns of usual size, in single precision throughout."""
         return np.asarray(self._cycle(0, r))
 
-    def prolong(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Carry columns on the coarsest level up to the nodes."""
-        for P in reversed(self._P):
-            X = P @ X
-        return X
-
-    def mass(self) -> NDArray[Any]:
-        """Return the inner products of the coarsest level's functions on the nodes."""
-        M = sp.eye_array(self.sizes[0], format="csr")
+    def coarse_modes(self, count: int) -> NDArray[Any] | None:
+        """Return the first eigenvectors of the coarsest level on the nodes, if it has so many."""
+        if not self._P or not count < len(self._coarsest) <= 2 * COARSE:
+            return None
+        M = sp.eye_array(self._P[0].shape[0], format="csr")  # inner products on the nodes
         for P in self._P:
             M = sp.csr_array(P.T @ M @ P)
-        return np.asarray(M.toarray())
+        X = sla.eigh(self._coarsest, M.toarray(), subset_by_index=[0, count])[1][:, 1:]
+        for P in reversed(self._P):
+            X = P @ X
+        return np.asarray(X)
 
 
 @contextmanager

@@ -107,6 +107,7 @@ def first_block(graph: Graph, start: Array, columns: int = BLOCK) -> Array:
     return np.column_stack([start, drawn])
 
 
+@threads.single_blas
 def inverse_lanczos_modes(
     graph: Graph, start: Array, count: int, residual: float, watch: Watch = ignore_progress
 ) -> Eigenpairs:
@@ -117,14 +118,12 @@ def inverse_lanczos_modes(
     columns, a block as wide as all modes together finds its other modes, as in a binary tree.
     NotConvergedError: not even lambda_1 has the residual, relative to itself, or it is rounding.
     """
-    with threads.single_blas:
-        found, cut = _modes_by_the_inverse(graph, start, count, residual, watch, BLOCK)
-        if cut:
-            more, _ = _modes_by_the_inverse(
-                graph, start, count, residual, watch, max(count + 1, BLOCK)
-            )
-            found = max(found, more, key=lambda modes: len(modes.values))  # the first if alike
-        return found
+    modes, cut = _modes_by_the_inverse(graph, start, count, residual, watch, BLOCK)
+    if not cut:
+        return modes
+    wide = max(count + 1, BLOCK)
+    more, _ = _modes_by_the_inverse(graph, start, count, residual, watch, wide)
+    return more if len(more.values) > len(modes.values) else modes
 
 
 def _modes_by_the_inverse(

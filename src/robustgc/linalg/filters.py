@@ -116,12 +116,9 @@ class LiftedFilters:
             rest = self._deflated_single.solve_combined_at(nodes, B, gammas, tol, each, most)
         return np.asarray(self.gammas[:, None, None] * rest[where])
 
+    @threads.single_blas
     def answer(self, Y: Array, coefficients: Array, tol: float) -> tuple[Array, float, int]:
         """Return sums of the models' answers, (sums, N, columns), with residual and steps."""
-        with threads.single_blas:
-            return self._answer(Y, coefficients, tol)
-
-    def _answer(self, Y: Array, coefficients: Array, tol: float) -> tuple[Array, float, int]:
         V, weights = self.modes.vectors, coefficients @ self.weights
         known = self.graph.inner(V, Y)
         # Tiny modes come last, and are not measured: products do not resolve them, and what they
