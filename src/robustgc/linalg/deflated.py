@@ -46,7 +46,7 @@ class DeflatedOperator:
         dtype: str,
         watch: Watch = ignore_progress,
     ) -> None:
-        self.source, self._numbering = graph, numbered(graph)
+        self._numbering = numbered(graph)
         graph, vectors = self._numbering.graph, self._numbering.to(vectors)
         self.graph, self.spectrum_floor, self.dtype = graph, spectrum_floor, np.dtype(dtype)
         self._watch = watch
@@ -80,8 +80,7 @@ class DeflatedOperator:
         nodes, B = self._numbering.nodes(nodes), self._numbering.to(B)
         series = coefficients @ self._chebyshev_series(gammas, degree)
         found = np.empty((len(series), len(nodes), B.shape[1]))
-        nothing = np.empty((0, 0, 0), self.dtype)
-        no_shares = np.empty((0, degree + 1))
+        nothing, no_shares = np.empty((0, 0, 0), self.dtype), np.empty((0, degree + 1))
         with threads.single_blas:
             for part in self._blocks(B.shape[1]):
                 each = self._recurrence(B[:, part], no_shares, nothing)
@@ -104,16 +103,12 @@ class DeflatedOperator:
         if (self.spectrum_floor > 0 and (cheap or degree > MAX_DEGREE)) and (
             self.graph.is_sparse or (self.graph.is_here and degree > _MOST)
         ):
-            found, residual, steps = self._by_multigrid(
-                self._numbering.to(B), gammas, tol, coefficients
-            )
-            return np.stack([self._numbering.back(x) for x in found]), residual, steps
+            return self._by_multigrid(B, gammas, tol, coefficients)
         if degree > _MOST:
             raise NotConvergedError(
                 f"Solving beyond the known eigenvectors (values from {self.spectrum_floor:.1e} "
                 f"on) needs {degree} products with the graph; at most {_MOST} are made. Lower eta, "
-                "ask for more "
-                "modes, or use affinity='knn', landmarks= or another sigma."
+                "ask for more modes, or use affinity='knn', landmarks= or another sigma."
             )
         shares = coefficients @ self._chebyshev_series(gammas, degree)
         B, found = self._numbering.to(B), np.empty((len(coefficients), *B.shape))
@@ -169,14 +164,14 @@ class DeflatedOperator:
         for k, share in enumerate(shares[:, 0]):
             sums[k] += self.dtype.type(share) * x
         factors = np.array([1.0, -self._centre, 0.0]) / self._half
-        last, added, none = shares.shape[1] - 1, 0, np.empty((3, 0))
+        last, added = shares.shape[1] - 1, 0
         for k in range(1, last + 1):
             if len(sums) and (k - added == 3 or k == last):  # those not added yet, newest first
                 now = np.zeros((3, len(sums)))
                 now[: k - added], added = shares[:, k:added:-1].T, k
                 self._L.chebyshev(x, before, factors, now, sums)
             else:
-                self._L.chebyshev(x, before, factors, none, sums)
+                self._L.chebyshev(x, before, factors)
             x, before = before, x
             if k % self._clean == 0:
                 x, before = (np.ascontiguousarray(self._project(y)) for y in (x, before))
@@ -199,24 +194,19 @@ class DeflatedOperator:
 
         Of many gammas some are solved for: off the modes the sums are nearly sums of these.
         """
-        off = np.asarray(self._off, dtype=float)
-        b = np.asarray(B, dtype=float)
-        b = b - off @ self.graph.inner(off, b)
+        off, b = np.asarray(self._off, dtype=float), self._numbering.to(B).astype(float)
+        b -= off @ self.graph.inner(off, b)
         poles, shares = self._poles(gammas, coefficients)
-        found, x, residual, steps = (
-            np.zeros((len(coefficients), *b.shape)),
-            np.zeros_like(b),
-            0.0,
-            0,
-        )
+        sums, x = np.zeros((len(coefficients), *b.shape)), np.zeros_like(b)
+        residual, steps = 0.0, 0
         for pole, share in zip(poles, shares.T, strict=True):
             solution = self._solved(b, float(pole), x, tol, off)
             x = solution.f
             residual, steps = max(residual, solution.residual), max(steps, solution.n_iter)
             self._watch(steps, residual, np.inf)
             for k, weight in enumerate(share):
-                found[k] += weight * x
-        return found, residual, steps
+                sums[k] += weight * x
+        return np.stack([self._numbering.back(total) for total in sums]), residual, steps
 
     def _solved(self, b: Array, gamma: float, start: Array, tol: float, off: Array) -> Solution:
         if factors.has_cheap_factors(self.graph):

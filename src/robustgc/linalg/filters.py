@@ -128,7 +128,7 @@ class LiftedFilters:
         if self.complete:
             found = np.zeros((len(coefficients), *Y.shape))
         else:
-            gammas, shares = self._by_gamma(coefficients)
+            gammas, shares = _by_gamma(self.gammas, coefficients * self.gammas)
             found, residual, steps = self._deflated.solve_combined(Y, gammas, shares, tol)
         for k, w in enumerate(weights):
             found[k] += V[:, tiny:] @ (w[tiny:, None] * known[tiny:])
@@ -138,8 +138,7 @@ class LiftedFilters:
             and measured > max(10 * tol, LARGE_GRAPH_RESIDUAL)
             and self._correctable
         ):
-            modes, of_modes = (self.modes.values[tiny:], V[:, tiny:]), self.weights[:, tiny:]
-            found -= coupling_error(self._deflated, modes, of_modes, self.gammas, Y, coefficients)
+            found -= self._coupling_error(Y, coefficients, tiny)
             measured = self._residual(found, Y, coefficients, tiny)
         if tiny:
             for k, w in enumerate(weights):
@@ -177,14 +176,6 @@ class LiftedFilters:
             rounding_of_modes(self.graph, V, w, Y, f) for w, f in zip(weights, sums, strict=True)
         )
 
-    def _by_gamma(self, coefficients: Array) -> tuple[Array, Array]:
-        """Return the different gammas, and their shares in sums of models off the known modes."""
-        gammas, where = np.unique(self.gammas, return_inverse=True)
-        shares = np.zeros((len(coefficients), len(gammas)))
-        for k, column in enumerate(where):
-            shares[:, column] += coefficients[:, k] * self.gammas[k]
-        return gammas, shares
-
     def _residual(self, found: Array, Y: Array, coefficients: Array, tiny: int) -> float:
         """Measure on the matrix every sum that is one model alone, off the tiny modes."""
         worst, b, first = 0.0, self.graph.P0(Y), self.modes.vectors[:, :tiny]
@@ -207,31 +198,31 @@ class LiftedFilters:
             worst = max(worst, float((self.graph.norms(rest) / sizes).max(initial=0.0)))
         return worst
 
+    def _coupling_error(self, Y: Array, coefficients: Array, tiny: int) -> Array:
+        """Return the first-order error in sums of the models' answers, (sums, N, columns).
 
-def coupling_error(
-    off_modes: DeflatedOperator,
-    modes: tuple[Array, Array],
-    weights: Array,
-    gammas: Array,
-    Y: Array,
-    coefficients: Array,
-) -> Array:
-    """Return the first-order error in sums of the models' answers, (sums, N, columns).
+        With ``G = (L_N - gamma)^-1 R`` off the modes, and its weights W of the modes, a model's
+        answer has ``G W V' Y + V W G' Y`` too much. Products do not resolve the tiny modes.
+        """
+        values, V, graph = self.modes.values[tiny:], self.modes.vectors[:, tiny:], self.graph
+        R, known = graph.L_N(V) - V * values, graph.inner(V, Y)
+        error = np.zeros((len(coefficients), *Y.shape))
+        for q in range(len(values)):
+            poles, shares = _by_gamma(self.gammas, coefficients * self.weights[:, tiny + q])
+            columns, _, _ = self._deflated.solve_combined(
+                R[:, q : q + 1], poles, shares, _COUPLING_TOL
+            )
+            for k, G in enumerate(columns):
+                error[k] += G * known[q] + np.outer(V[:, q], graph.inner(G[:, 0], Y))
+        return error
 
-    With ``G = (L_N - gamma)^-1 R`` off the modes, and its weights W of the modes, a model's answer
-    has ``G W V' Y + V W G' Y`` too much. The modes are without those that products do not resolve.
-    """
-    (values, V), graph = modes, off_modes.source
-    R, known = graph.L_N(V) - V * values, graph.inner(V, Y)
+
+def _by_gamma(gammas: Array, shares: Array) -> tuple[Array, Array]:
+    """Return the different gammas, and the sums of the shares of those that are equal."""
     poles, where = np.unique(gammas, return_inverse=True)
-    wrong = np.zeros((len(coefficients), *Y.shape))
-    for q in range(len(values)):
-        shares = np.zeros((len(coefficients), len(poles)))
-        np.add.at(shares.T, where, (coefficients * weights[:, q]).T)
-        columns, _, _ = off_modes.solve_combined(R[:, q : q + 1], poles, shares, _COUPLING_TOL)
-        for k, G in enumerate(columns):
-            wrong[k] += G * known[q] + np.outer(V[:, q], graph.inner(G[:, 0], Y))
-    return wrong
+    summed = np.zeros((len(shares), len(poles)))
+    np.add.at(summed.T, where, shares.T)
+    return poles, summed
 
 
 @dataclass(frozen=True)

@@ -86,8 +86,7 @@ def solve_by_multigrid(
     """
     cycle = hierarchy(graph)
     if tol >= _SINGLE and isinstance(cycle, Hierarchy) and fits_single(graph):
-        operators = operator(graph), operator(graph, "float32")
-        solution = solve_in_single_precision(operators, cycle, b, gamma, start, tol, off)
+        solution = solve_in_single_precision(graph, cycle, b, gamma, start, tol, off)
         if solution.residual <= (tol if patient else USEFUL):
             return solution
         if not patient:
