@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from robustgc.graph import threads
 from robustgc.graph.csr import CSR
 from robustgc.graph.graph import SMALL, Graph
-from robustgc.graph.quoting import quoted
+from robustgc.graph.quoting import check_choice, quoted
 from robustgc.graph.resources import available
 from robustgc.linalg.ladder import DTYPES, SINGLE
 
@@ -103,8 +103,7 @@ def estimate(
     else:
         n_nodes, entries, stored = _sizes(graph)
     n_classes = _count("n_classes", n_classes, 1)
-    if dtype not in DTYPES:
-        raise ValueError(f"dtype={quoted(dtype)} is unknown; choose from {', '.join(DTYPES)}.")
+    check_choice("dtype", dtype, DTYPES)
     columns = ENSEMBLE_COLUMNS * n_classes if auto else 1 if n_classes == 2 else n_classes
     return _estimated(n_nodes, entries, stored, columns, dtype)
 

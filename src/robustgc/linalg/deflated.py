@@ -35,24 +35,17 @@ _FITTED = 5e-3  # error of sums that are made of some gammas
 class DeflatedOperator:
     """``L_N`` with v0 and some eigenvectors deflated: its restriction to their complement.
 
-    Its eigenvalues are at least `spectrum_floor`; its recurrence works in the precision `dtype`.
+    Its eigenvalues are at least the floor; its recurrence works in the precision `dtype`.
     """
 
     def __init__(
-        self,
-        graph: Graph,
-        vectors: Array,
-        spectrum_floor: float,
-        dtype: str,
-        watch: Watch = ignore_progress,
+        self, graph: Graph, V: Array, floor: float, dtype: str, watch: Watch = ignore_progress
     ) -> None:
-        self._numbering = numbered(graph)
-        graph, vectors = self._numbering.graph, self._numbering.to(vectors)
-        self.graph, self.spectrum_floor, self.dtype = graph, spectrum_floor, np.dtype(dtype)
-        self._watch = watch
-        self._L = operator(graph, dtype)
-        self._off = np.column_stack([graph.v0, vectors]).astype(self.dtype)
-        low, top = 0.999 * spectrum_floor, graph.top
+        self._numbering, self._watch = numbered(graph), watch
+        self.graph, self.floor, self.dtype = self._numbering.graph, floor, np.dtype(dtype)
+        self._L = operator(self.graph, dtype)
+        self._off = np.column_stack([self.graph.v0, self._numbering.to(V)]).astype(self.dtype)
+        low, top = 0.999 * floor, self.graph.top
         self._centre, self._half = (top + low) / 2, (top - low) / 2
         growth = float(np.arccosh(max(self._centre / self._half, 1 + 1e-12)))  # of v0, a step
         self._clean = max(1, int(np.log(_GROWTH) / growth))
@@ -100,13 +93,13 @@ class DeflatedOperator:
         degree = self.degree(gammas, tol)
         cheap = degree > _FEW and factors.has_cheap_factors(self.graph)
         # From 0 on nothing is off the modes: multigrid would need them.
-        if (self.spectrum_floor > 0 and (cheap or degree > MAX_DEGREE)) and (
+        if (self.floor > 0 and (cheap or degree > MAX_DEGREE)) and (
             self.graph.is_sparse or (self.graph.is_here and degree > _MOST)
         ):
             return self._by_multigrid(B, gammas, tol, coefficients)
         if degree > _MOST:
             raise NotConvergedError(
-                f"Solving beyond the known eigenvectors (values from {self.spectrum_floor:.1e} "
+                f"Solving beyond the known eigenvectors (values from {self.floor:.1e} "
                 f"on) needs {degree} products with the graph; at most {_MOST} are made. Lower eta, "
                 "ask for more modes, or use affinity='knn', landmarks= or another sigma."
             )
@@ -181,7 +174,7 @@ class DeflatedOperator:
         grown = self.graph.norms(self._project(x))
         if (grown > 1.1 * sizes + 1e-300).any():
             raise NotConvergedError(
-                f"An eigenvalue below {self.spectrum_floor:.2e} was missed: the Chebyshev "
+                f"An eigenvalue below {self.floor:.2e} was missed: the Chebyshev "
                 "iteration diverged, vectors grew "
                 f"{float((grown / np.maximum(sizes, 1e-300)).max()):.1e} times. "
                 "Give a smaller tol, use dtype='float64', or remove very weak edges."
@@ -235,7 +228,7 @@ class DeflatedOperator:
         over the spectrum by a few of the gammas, to `_FITTED`: always the one that helps most.
         """
         used = np.flatnonzero(coefficients.any(axis=0))
-        spectrum = np.geomspace(0.999 * self.spectrum_floor, self.graph.top, 400)[:, None]
+        spectrum = np.geomspace(0.999 * self.floor, self.graph.top, 400)[:, None]
         terms = 1 / (spectrum - gammas)
         chosen = sorted(
             {int(row.nonzero()[0][0]) for row in coefficients if np.count_nonzero(row) == 1}

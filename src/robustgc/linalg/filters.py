@@ -7,8 +7,7 @@ On large graphs whose modes take too long to find ZhouGC's filters stand in, ``g
 these need no eigenvalue, and a polynomial of bounded degree is all of one.
 """
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph import threads
 from robustgc.graph.graph import Graph
-from robustgc.graph.laplacian import operator
+from robustgc.graph.laplacian import fits_single, operator
 from robustgc.graph.weights import Array
 from robustgc.linalg.block_lanczos import KrylovSpace, first_block
 from robustgc.linalg.cg import rounding_of_modes
@@ -77,27 +76,16 @@ class LiftedFilters:
         lifted = np.maximum(modes.values[None, :], level)
         self.weights = self.gammas[:, None] / (lifted - self.gammas[:, None])  # (models, Q)
         self.complete, self._options = len(modes.values) == graph.n - 1, options
+        self._operators: dict[str, DeflatedOperator] = {}
 
-    @cached_property
-    def _deflated(self) -> DeflatedOperator:
-        """``L_N`` with the known modes deflated, in the precision of the answer."""
-        return self._deflate(dtype_and_tolerance(self.graph, self._options)[0])
-
-    @cached_property
-    def _deflated_single(self) -> DeflatedOperator:
-        """The same in single precision if it holds the degrees, to weigh candidates."""
-        single = dtype_and_tolerance(self.graph, replace(self._options, dtype="float32"))[0]
-        same = dtype_and_tolerance(self.graph, self._options)[0] == single
-        return self._deflated if same else self._deflate(single)
-
-    @property
-    def _correctable(self) -> bool:
-        """Whether what modes of few digits leave is to be put right, or can be without a solve."""
-        return self._exact or self._deflated.degree(self.gammas, _CLOSE) <= MAX_DEGREE
-
-    def _deflate(self, dtype: str) -> DeflatedOperator:
-        modes, watch = self.modes, self._options.watching("candidates")
-        return DeflatedOperator(self.graph, modes.vectors, modes.spectrum_floor, dtype, watch)
+    def _deflated(self, dtype: str | None = None) -> DeflatedOperator:
+        """Return ``L_N`` with the modes deflated, by default in the precision of the answer."""
+        dtype = dtype or dtype_and_tolerance(self.graph, self._options)[0]
+        if dtype not in self._operators:
+            V, floor = self.modes.vectors, self.modes.spectrum_floor
+            watch = self._options.watching("candidates")
+            self._operators[dtype] = DeflatedOperator(self.graph, V, floor, dtype, watch)
+        return self._operators[dtype]
 
     def answer_off_modes(
         self, nodes: NDArray[Any], B: Array, tol: float, *, near: bool = False
@@ -109,11 +97,12 @@ class LiftedFilters:
         gammas, where = np.unique(self.gammas, return_inverse=True)
         each = np.eye(len(gammas))
         if self._exact:
-            rest = self._deflated.solve_combined_at(nodes, B, gammas, tol, each)
+            rest = self._deflated().solve_combined_at(nodes, B, gammas, tol, each)
         else:
             step = B.shape[1] * (self.graph.entries + 8.0 * self.graph.n)
             most = _NEAR if near else int(np.clip(_WORK / step, _NEAR, MAX_WEIGHING_DEGREE))
-            rest = self._deflated_single.solve_combined_at(nodes, B, gammas, tol, each, most)
+            single = self._deflated("float32" if fits_single(self.graph) else "float64")
+            rest = single.solve_combined_at(nodes, B, gammas, tol, each, most)
         return np.asarray(self.gammas[:, None, None] * rest[where])
 
     @threads.single_blas
@@ -129,14 +118,13 @@ class LiftedFilters:
             found = np.zeros((len(coefficients), *Y.shape))
         else:
             gammas, shares = _by_gamma(self.gammas, coefficients * self.gammas)
-            found, residual, steps = self._deflated.solve_combined(Y, gammas, shares, tol)
+            found, residual, steps = self._deflated().solve_combined(Y, gammas, shares, tol)
         for k, w in enumerate(weights):
             found[k] += V[:, tiny:] @ (w[tiny:, None] * known[tiny:])
         measured = self._residual(found, Y, coefficients, tiny)
-        if (
-            not self.complete
-            and measured > max(10 * tol, LARGE_GRAPH_RESIDUAL)
-            and self._correctable
+        # What modes of few digits leave is put right, to weigh candidates only without a solve.
+        if (not self.complete and measured > max(10 * tol, LARGE_GRAPH_RESIDUAL)) and (
+            self._exact or self._deflated().degree(self.gammas, _CLOSE) <= MAX_DEGREE
         ):
             found -= self._coupling_error(Y, coefficients, tiny)
             measured = self._residual(found, Y, coefficients, tiny)
@@ -165,7 +153,7 @@ class LiftedFilters:
             gammas[:, None] / (spectrum - gammas[:, None]) / (pole / (spectrum - pole)), axis=1
         )
         B = self.graph.placed(nodes, np.tensordot(factors, columns, axes=1))
-        rest, _, _ = self._deflated.solve_combined(B, np.array([pole]), np.array([[pole]]), tol)
+        rest, _, _ = self._deflated().solve_combined(B, np.array([pole]), np.array([[pole]]), tol)
         return np.asarray(found + rest[0])
 
     def rounding(self, Y: Array, coefficients: Array, sums: Array) -> float:
@@ -209,7 +197,7 @@ class LiftedFilters:
         error = np.zeros((len(coefficients), *Y.shape))
         for q in range(len(values)):
             poles, shares = _by_gamma(self.gammas, coefficients * self.weights[:, tiny + q])
-            columns, _, _ = self._deflated.solve_combined(
+            columns, _, _ = self._deflated().solve_combined(
                 R[:, q : q + 1], poles, shares, _COUPLING_TOL
             )
             for k, G in enumerate(columns):

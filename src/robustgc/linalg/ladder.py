@@ -14,7 +14,7 @@ import numpy as np
 
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.laplacian import fits_single, laplacian_of
-from robustgc.graph.quoting import quoted
+from robustgc.graph.quoting import check_choice
 from robustgc.graph.weights import Array, Operator
 from robustgc.linalg import dense, direct, krylov, multigrid
 from robustgc.linalg.solution import (
@@ -48,14 +48,8 @@ class SolverOptions:
     watch: Callable[[str], Watch] | None = None
 
     def __post_init__(self) -> None:
-        if self.solver not in SOLVERS:
-            raise ValueError(
-                f"solver={quoted(self.solver)} is unknown; it must be one of {', '.join(SOLVERS)}."
-            )
-        if self.dtype not in DTYPES:
-            raise ValueError(
-                f"dtype={quoted(self.dtype)} is unknown; it must be one of {', '.join(DTYPES)}."
-            )
+        check_choice("solver", self.solver, SOLVERS)
+        check_choice("dtype", self.dtype, DTYPES)
         if self.tol is not None:
             check_tol(self.tol)
 

@@ -39,25 +39,14 @@ _LIMIT = 300
 
 
 def find_modes(
-    graph: Graph,
-    count: int,
-    Y: Array,
-    options: SolverOptions,
-    *,
-    exact: bool = True,
+    graph: Graph, count: int, Y: Array, options: SolverOptions, *, exact: bool = True
 ) -> Eigenpairs:
     """Return the first modes: as many as asked for, or fewer where more would cost too much.
 
     Up to 1500 nodes all are there. Above, block Lanczos finds those that stand clear of the bulk of
-    the spectrum, and multigrid those of grids and neighbour graphs.
-
-    Parameters
-    ----------
-    Y : ndarray, shape (N, columns)
-        Label columns to start from on large graphs.
-    exact : bool
-        Whether up to 30,000 nodes all that are asked for are needed, to many digits. To weigh
-        candidates those that stand clear will do, to some digits.
+    the spectrum, and multigrid those of grids and neighbour graphs; both start from the label
+    columns Y. Up to 30,000 nodes `exact` are all that are asked for, to many digits; to weigh
+    candidates those that stand clear will do, to some digits.
     """
     try:
         return checkpointed(graph, partial(_searched_modes, graph, count, Y, options, exact))
