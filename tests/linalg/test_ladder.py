@@ -118,7 +118,7 @@ def test_failure_of_every_engine_says_what_was_tried(monkeypatch):
     def refuse(*args, **kwargs):
         raise NotConvergedError("not today")
 
-    for engine in (ladder.krylov, ladder.multigrid, ladder.direct):
+    for engine in (ladder.krylov, ladder.multigrid, ladder.factors):
         monkeypatch.setattr(engine, "run", refuse)
     with pytest.raises(NotConvergedError, match=r"krylov: not today; multigrid: not today; direct"):
         answers(graphs.path(2000), np.eye(1, 2000)[0] - np.eye(1, 2000, 9)[0], "auto")

@@ -21,13 +21,8 @@ class Laplacian:
     """``L_N`` in a working precision, with the vectors that every product needs.
 
     Blocks are C-ordered arrays with a row for every row of the stored matrix; for a piece of a
-    larger graph the rows outside of it are and stay zero (`embed`, `restrict`).
-
-    Attributes
-    ----------
-    scale : ndarray, shape (rows,)
-        ``D^-1/2``, zero outside of the piece.
-    v0 : ndarray, shape (rows,)
+    larger graph the rows outside of it are and stay zero (`embed`, `restrict`), as is `scale`,
+    which is ``D^-1/2``.
     """
 
     def __init__(self, graph: Graph, dtype: DTypeLike = np.float64) -> None:

@@ -79,13 +79,7 @@ class Elimination:
 
 
 class Hierarchy:
-    """Levels of smoothed aggregation for ``L_N``, with v0 as the near-null vector.
-
-    Attributes
-    ----------
-    work : int
-        Entries of the matrices that a cycle reads, about.
-    """
+    """Levels of smoothed aggregation for ``L_N``, with v0 as the near-null vector."""
 
     def __init__(self, graph: Graph, dtype: Any = np.float32) -> None:
         self.levels: list[Level | Elimination] = []
@@ -111,9 +105,8 @@ class Hierarchy:
             raise NotConvergedError(
                 f"multigrid coarsening stopped: the coarsest level still has {A.shape[0]} nodes"
             )
-        self.work = sum(
-            _MATRICES * level.A.nnz for level in self.levels if isinstance(level, Level)
-        )
+        entries = [level.A.nnz for level in self.levels if isinstance(level, Level)]
+        self.work = _MATRICES * sum(entries)  # entries of the matrices that a cycle reads, about
         self._coarsest = A.toarray()
         self._inverse = sla.pinvh(self._coarsest, rtol=1e-10)
         self.dtype = np.dtype(dtype)

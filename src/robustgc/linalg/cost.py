@@ -122,12 +122,10 @@ def refuse_if_too_large(graph: Graph, columns: int, dtype: str) -> None:
     need = _estimated(n, entries, 0, columns, dtype)  # the weights are there already
     need = replace(need, available=graph.available())
     if not need.fits:
-        hint = (
-            "Free memory" if dtype != "float64" else "Use dtype='float32' to halve it, free memory"
-        )
+        smaller = "Use dtype='float32' to halve it, free" if dtype == "float64" else "Free"
         raise MemoryError(
             f"Solving this graph of {n} nodes takes at least {need.least / GiB:.2f} GiB beside its "
-            f"weights, and {need.available / GiB:.2f} GiB are available. {hint}, or "
+            f"weights, and {need.available / GiB:.2f} GiB are available. {smaller} memory, or "
             "use a larger machine; robustgc.estimate tells the need before a run."
         )
 

@@ -215,21 +215,11 @@ def _by_gamma(gammas: Array, shares: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class DiffusionFilters:
-    """Filters ``g / (lambda + g)`` that a bounded number of products answers.
+    """Filters ``g / (lambda + g)`` that a bounded number of products answers."""
 
-    Attributes
-    ----------
-    modes : Eigenpairs
-        Without any; its note tells what these filters are.
-    limit : float
-        An upper bound on lambda_1.
-    gammas : ndarray
-        ``-g``, the smallest g first.
-    """
-
-    modes: Eigenpairs
-    limit: float
-    gammas: Array
+    modes: Eigenpairs  # without any; its note tells what these filters are
+    limit: float  # an upper bound on lambda_1
+    gammas: Array  # -g, the smallest g first
 
 
 def diffusion_filters(

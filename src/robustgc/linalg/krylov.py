@@ -173,10 +173,11 @@ def _path_solution(lanczos: LanczosRecurrences, state: _State, tol: float) -> Pa
     residuals = [float(r) for r in state.residuals]
     if residuals:
         residuals[worst] = max(residuals[worst], system)
-    solutions = [
-        Solution(_columns(lanczos.L, [own[g] for own in found]), residual, products)
-        for g, residual in enumerate(residuals)
-    ]
+    solutions = []
+    for g, residual in enumerate(residuals):
+        columns = [lanczos.L.restrict(own[g]) for own in found]
+        f = columns[0][:, None] if m == 1 else np.column_stack(columns)  # one is not copied
+        solutions.append(Solution(f, residual, products))
     return PathSolution(
         pair.lambda_1,
         max(pair.residual, eigen),
@@ -184,12 +185,6 @@ def _path_solution(lanczos: LanczosRecurrences, state: _State, tol: float) -> Pa
         solutions,
         note,
     )
-
-
-def _columns(L: Laplacian, columns: list[NDArray[Any]]) -> NDArray[Any]:
-    if len(columns) == 1:
-        return L.restrict(columns[0])[:, None]
-    return np.column_stack([L.restrict(column) for column in columns])
 
 
 def _combined(basis: list[NDArray[Any]], weights: list[Array]) -> list[NDArray[Any]]:

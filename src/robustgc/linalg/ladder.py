@@ -16,7 +16,7 @@ from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.laplacian import fits_single, laplacian_of
 from robustgc.graph.quoting import check_choice
 from robustgc.graph.weights import Array, Operator
-from robustgc.linalg import dense, direct, krylov, multigrid
+from robustgc.linalg import dense, factors, krylov, multigrid
 from robustgc.linalg.solution import (
     FAILURES,
     Gammas,
@@ -60,17 +60,9 @@ class SolverOptions:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One solver that was tried, why, and what came of it.
+    """One solver that was tried, why, and what came of it."""
 
-    Attributes
-    ----------
-    solver : str
-        Its name and, where it is not double, the precision.
-    reason, result : str
-    seconds : float
-    """
-
-    solver: str
+    solver: str  # its name and, where it is not double, the precision
     reason: str
     result: str
     seconds: float
@@ -190,6 +182,6 @@ def _rungs(
         )
     if asked == "direct" or (auto and graph.is_here):
         reason = why("what is left for hard spectra")
-        yield "direct", reason, lambda: direct.run(graph, Y, requested, tol)
+        yield "direct", reason, lambda: factors.run(graph, Y, requested, tol)
     if auto:
         yield "krylov", "nothing else is left", lanczos("float64", True)
