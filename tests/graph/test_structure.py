@@ -277,12 +277,12 @@ def test_a_folder_that_does_not_fit_together_is_refused(tmp_path, name):
 MANIFESTS = {
     "no nodes": ({"nodes": None}, "lacks the key 'nodes'"),
     "no entries": ({"entries": None}, "lacks the key 'entries'"),
-    "no weights": ({"weights": None}, "'weights', and has no such key"),
+    "no weights": ({"weights": None}, "lacks the key 'weights'; 'unit' or a type is needed"),
     "nodes as text": ({"nodes": "4"}, "a wrong 'nodes': '4'; a whole number"),
     "nodes below 0": ({"nodes": -4}, "a wrong 'nodes': -4"),
     "true nodes": ({"nodes": True}, "a wrong 'nodes': True"),
     "many nodes": ({"nodes": 10**400}, "a wrong 'nodes'"),
-    "weights as a list": ({"weights": [1]}, "and has [1]"),
+    "weights as a list": ({"weights": [1]}, "a wrong 'weights': [1]"),
     "deep": ({"version": [[[[[[[[1]]]]]]]]}, "has format version [["),
 }
 

@@ -82,8 +82,10 @@ def test_single_precision_that_cannot_reach_the_tolerance_says_so_and_becomes_do
     assert outcome.solutions[0].residual < 1e-9
 
 
-def test_a_basis_that_does_not_fit_is_computed_twice_with_the_same_answer(monkeypatch):
+@pytest.mark.parametrize("columns", [1, 2])
+def test_a_basis_that_does_not_fit_is_computed_twice_with_the_same_answer(monkeypatch, columns):
     W, y = graphs.labelled_blocks(34, 3000, 40)
+    y = np.column_stack([np.roll(y, k) for k in range(columns)])
     kept, _ = answers(W, y, "krylov")
     monkeypatch.setattr(graphs_module, "available", lambda: 0.0)
     twice, history = answers(W, y, "krylov")
@@ -116,7 +118,7 @@ def test_failure_of_every_engine_says_what_was_tried(monkeypatch):
     def refuse(*args, **kwargs):
         raise NotConvergedError("not today")
 
-    for engine in (ladder.krylov, ladder.multigrid, ladder.direct):
+    for engine in (ladder.krylov, ladder.multigrid, ladder.factors):
         monkeypatch.setattr(engine, "run", refuse)
     with pytest.raises(NotConvergedError, match=r"krylov: not today; multigrid: not today; direct"):
         answers(graphs.path(2000), np.eye(1, 2000)[0] - np.eye(1, 2000, 9)[0], "auto")

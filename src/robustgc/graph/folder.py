@@ -17,6 +17,8 @@ from robustgc.graph.quoting import quoted, short
 FORMAT = "robustgc-csr"
 VERSION = 1
 _MANIFEST = 2**16  # bytes; ours has a hundred
+_COUNT = "a whole number of 0 or more"
+_KEYS = {"nodes": _COUNT, "entries": _COUNT, "weights": "'unit' or a type"}
 _AGAIN = "Build the folder again."
 
 
@@ -112,20 +114,16 @@ def read_manifest(path: Path) -> dict[str, Any]:
             f"{path} has format version {quoted(about.get('version'))}; this version of robustgc "
             f"reads version {VERSION}. Build the folder with this version, or upgrade robustgc."
         )
-    for key in ("nodes", "entries"):
+    for key, needed in _KEYS.items():
         value = about.get(key)
-        if type(value) is not int or not 0 <= value < 2**62:
-            what = (
-                f"has a wrong {key!r}: {quoted(value)}"
-                if key in about
-                else f"lacks the key {key!r}"
-            )
-            raise ValueError(f"{where} {what}; a whole number of 0 or more is needed. {_AGAIN}")
-    if not isinstance(about.get("weights"), str):
-        what = quoted(about["weights"]) if "weights" in about else "no such key"
-        raise ValueError(
-            f"{where} must say 'unit' or a type as 'weights', and has {what}. {_AGAIN}"
-        )
+        if key == "weights":
+            fits = isinstance(value, str)
+        else:
+            fits = type(value) is int and 0 <= value < 2**62
+        if not fits:
+            wrong = f"has a wrong {key!r}: {quoted(value)}"
+            what = wrong if key in about else f"lacks the key {key!r}"
+            raise ValueError(f"{where} {what}; {needed} is needed. {_AGAIN}")
     return about
 
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from robustgc.graph.csr import CSR
-from robustgc.graph.quoting import quoted
+from robustgc.graph.quoting import check_choice
 from robustgc.graph.resources import available
 from robustgc.graph.weights import NEGLIGIBLE, Array, Operator, Weights, check_weights, components
 
@@ -182,8 +182,7 @@ class Graph:
 
     def laplacian(self, kind: str = "normalized") -> Weights:
         """Return ``L_N`` ("normalized") or ``D - W`` ("combinatorial") as an explicit matrix."""
-        if kind not in KINDS:
-            raise ValueError(f"{quoted(kind)} is unknown; it must be one of {', '.join(KINDS)}.")
+        check_choice("laplacian", kind, KINDS)
         if isinstance(self._whole, Operator):
             raise ValueError(
                 f"This method needs the matrix of the {self.n} nodes; the kernel is too wide to "

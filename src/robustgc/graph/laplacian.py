@@ -1,7 +1,7 @@
 """The normalised Laplacian as the solvers use it: blocks of columns, any precision, all cores."""
 
 from functools import singledispatch
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,8 @@ from robustgc.graph.csr import CSR, PARTS
 from robustgc.graph.graph import Graph, per_graph
 from robustgc.graph.weights import Operator, divided
 
+Block: TypeAlias = NDArray[Any]  # node values, C-ordered: a row for every row of the matrix
+_NO_SHARES = np.empty((3, 0))
 _SINGLE = 50  # powers of two that degrees may be away from 1 in single precision: squares fit too
 
 
@@ -19,13 +21,8 @@ class Laplacian:
     """``L_N`` in a working precision, with the vectors that every product needs.
 
     Blocks are C-ordered arrays with a row for every row of the stored matrix; for a piece of a
-    larger graph the rows outside of it are and stay zero (`embed`, `restrict`).
-
-    Attributes
-    ----------
-    scale : ndarray, shape (rows,)
-        ``D^-1/2``, zero outside of the piece.
-    v0 : ndarray, shape (rows,)
+    larger graph the rows outside of it are and stay zero (`embed`, `restrict`), as is `scale`,
+    which is ``D^-1/2``.
     """
 
     def __init__(self, graph: Graph, dtype: DTypeLike = np.float64) -> None:
@@ -100,12 +97,7 @@ class Laplacian:
         return np.asarray(dots)
 
     def recur(
-        self,
-        w: NDArray[Any],
-        q: NDArray[Any],
-        before: NDArray[Any],
-        alpha: NDArray[Any],
-        beta: NDArray[Any],
+        self, w: Block, q: Block, before: Block, alpha: NDArray[Any], beta: NDArray[Any]
     ) -> NDArray[np.float64]:
         """Take ``alpha q + beta before`` from w; return ``|w|^2`` and ``v0' w`` by column."""
         loop = threads.loops().recur
@@ -113,13 +105,7 @@ class Laplacian:
         return self._sums(loop, self._even, (2, w.shape[1]), w, q, before, self.v0, a, b)
 
     def advance(
-        self,
-        w: NDArray[Any],
-        x: NDArray[Any],
-        before: NDArray[Any],
-        factors: NDArray[Any],
-        u: NDArray[Any],
-        copy: NDArray[Any],
+        self, w: Block, x: Block, before: Block, factors: NDArray[Any], u: Block, copy: Block
     ) -> NDArray[np.float64]:
         """Store ``f0 w + f1 x + f2 before + f3 v0`` in before; return its sums, as `recur` does."""
         loop, f = threads.loops().advance, factors.astype(self.dtype)
@@ -128,20 +114,18 @@ class Laplacian:
 
     def chebyshev(
         self,
-        x: NDArray[Any],
-        before: NDArray[Any],
+        x: Block,
+        before: Block,
         factors: NDArray[Any],
-        shares: NDArray[Any],
-        sums: NDArray[Any],
+        shares: NDArray[Any] = _NO_SHARES,
+        sums: NDArray[Any] | None = None,
     ) -> None:
         """Store ``f0 L_N x + f1 x + f2 before`` in before; add shares of all three to the sums.
 
-        Parameters
-        ----------
-        shares : ndarray, shape (3, sums)
-            Of the new vectors, of x, and of what before was.
+        The shares, (3, sums), are of the new vectors, of x, and of what before was.
         """
         factors, shares = factors.astype(self.dtype), shares.astype(self.dtype)
+        sums = np.empty((0, 0, 0), self.dtype) if sums is None else sums
         if self._csr is not None and not self.graph.distributed:
             loop, A = threads.loops().chebyshev, self._csr
             arrays = (A.indptr, A.indices, A.data, self.scale, x, before, factors, shares, sums)
@@ -153,12 +137,7 @@ class Laplacian:
         before[:] = new
 
     def normalise(
-        self,
-        w: NDArray[Any],
-        off: NDArray[Any],
-        size: NDArray[Any],
-        q: NDArray[Any],
-        u: NDArray[Any],
+        self, w: Block, off: NDArray[Any], size: NDArray[Any], q: Block, u: Block
     ) -> None:
         """Store ``q = (w - off v0) size`` and ``u = scale q``."""
         loop = threads.loops().normalise

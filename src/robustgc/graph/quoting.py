@@ -1,6 +1,7 @@
 """What messages quote of the user's input: little of it, on one line, whatever it is."""
 
 import reprlib
+from collections.abc import Collection
 from typing import Any
 
 MOST = 200  # characters of input in a message
@@ -12,19 +13,12 @@ _brief.maxlevel, _brief.maxstring, _brief.maxother, _brief.maxlong = 4, MOST, MO
 def short(value: Any, most: int = MOST) -> str:
     """Return a text of the user's, or an error about it, on one line and cut where it is long.
 
-    Parameters
-    ----------
-    value : object
-        Text, an error, or a value whose text is wanted.
-    most : int
-        Characters that are kept.
-
     Examples
     --------
     >>> short("a,b" * 100, 10)
     'a,ba,ba... (300 characters)'
     """
-    text = value if isinstance(value, str) else _text(value)
+    text = str(value) if isinstance(value, str | BaseException) else _repr(value)
     cut = text if len(text) <= most else text[: max(most - 3, 1)]
     cut = "".join(letter if letter.isprintable() else _plain(letter) for letter in cut)[:most]
     return cut if len(text) <= most else f"{cut}... ({len(text)} characters)"
@@ -51,8 +45,12 @@ def listed(values: Any, most: int = MOST) -> str:
     return short(", ".join(names), most)
 
 
-def _text(value: Any) -> str:
-    return str(value) if isinstance(value, BaseException) else _repr(value)
+def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
+    """Refuse a value that is none of some names."""
+    if value not in choices:
+        raise ValueError(
+            f"{name}={quoted(value)} is unknown; it must be one of {', '.join(choices)}."
+        )
 
 
 def _repr(value: Any) -> str:

@@ -26,18 +26,9 @@ def check_rows(
 ) -> None:
     """Refuse rows of a sparse matrix that do not fit together.
 
-    One pass over the row pointers, and with a shape one over the columns; nothing is copied.
-
-    Parameters
-    ----------
-    indptr, indices, data : ndarray
-        Where each row starts, the columns, and perhaps a value, or block of values, for each.
-    shape : tuple of int or None
-        Rows and columns; None: the columns are not looked at, as the caller will do it.
-    spare : bool
-        Whether there may be more entries than the rows have, as in matrices of scipy.
-    what : str
-        Whose arrays these are, for the message.
+    One pass over the row pointers, and with a shape one over the columns; nothing is copied. With
+    `spare` there may be more entries than the rows have, as in matrices of scipy. `what` says whose
+    arrays these are.
     """
     check_arrays(indptr, indices, data, what=what)
     entries, rows = len(indices), len(indptr) - 1

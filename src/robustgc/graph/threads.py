@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager
+from contextlib import ContextDecorator, ExitStack, contextmanager
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
@@ -146,7 +146,7 @@ def collect(
     return parts
 
 
-class _SingleBlas:
+class _SingleBlas(ContextDecorator):
     """One thread for matrix products of numpy and scipy, while anybody asks for it.
 
     Products of tall blocks with a few columns gain nothing from more, and where another program is

@@ -79,17 +79,7 @@ class Elimination:
 
 
 class Hierarchy:
-    """Levels of smoothed aggregation for ``L_N``, with v0 as the near-null vector.
-
-    Attributes
-    ----------
-    sizes : list of int
-        Rows of every level.
-    coarsest : ndarray
-        The last matrix, dense.
-    work : int
-        Entries of the matrices that a cycle reads, about.
-    """
+    """Levels of smoothed aggregation for ``L_N``, with v0 as the near-null vector."""
 
     def __init__(self, graph: Graph, dtype: Any = np.float32) -> None:
         self.levels: list[Level | Elimination] = []
@@ -115,12 +105,10 @@ class Hierarchy:
             raise NotConvergedError(
                 f"multigrid coarsening stopped: the coarsest level still has {A.shape[0]} nodes"
             )
-        self.work = sum(
-            _MATRICES * level.A.nnz for level in self.levels if isinstance(level, Level)
-        )
-        self.sizes = [len(level.inverse) for level in self.levels] + [A.shape[0]]
-        self.coarsest = A.toarray()
-        self._inverse = sla.pinvh(self.coarsest, rtol=1e-10)
+        entries = [level.A.nnz for level in self.levels if isinstance(level, Level)]
+        self.work = _MATRICES * sum(entries)  # entries of the matrices that a cycle reads, about
+        self._coarsest = A.toarray()
+        self._inverse = sla.pinvh(self._coarsest, rtol=1e-10)
         self.dtype = np.dtype(dtype)
 
     def _eliminate(
@@ -170,18 +158,17 @@ class Hierarchy:
         """Apply one cycle to a block of columns of usual size, in single precision throughout."""
         return np.asarray(self._cycle(0, r))
 
-    def prolong(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Carry columns on the coarsest level up to the nodes."""
-        for P in reversed(self._P):
-            X = P @ X
-        return X
-
-    def mass(self) -> NDArray[Any]:
-        """Return the inner products of the coarsest level's functions on the nodes."""
-        M = sp.eye_array(self.sizes[0], format="csr")
+    def coarse_modes(self, count: int) -> NDArray[Any] | None:
+        """Return the first eigenvectors of the coarsest level on the nodes, if it has so many."""
+        if not self._P or not count < len(self._coarsest) <= 2 * COARSE:
+            return None
+        M = sp.eye_array(self._P[0].shape[0], format="csr")  # inner products on the nodes
         for P in self._P:
             M = sp.csr_array(P.T @ M @ P)
-        return np.asarray(M.toarray())
+        X = sla.eigh(self._coarsest, M.toarray(), subset_by_index=[0, count])[1][:, 1:]
+        for P in reversed(self._P):
+            X = P @ X
+        return np.asarray(X)
 
 
 @contextmanager

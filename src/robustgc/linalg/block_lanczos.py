@@ -90,8 +90,7 @@ def block_lanczos_modes(
             "products of block Lanczos"
         )
     following = theta[found] - rest[found] if found < len(theta) else theta[found - 1]
-    values, vectors = space.rayleigh_ritz(S[:, :found])
-    return space.reliable(values, vectors, following, BLOCK)
+    return space.modes(S[:, :found], following, BLOCK)
 
 
 def first_block(graph: Graph, start: Array, columns: int = BLOCK) -> Array:
@@ -107,6 +106,7 @@ def first_block(graph: Graph, start: Array, columns: int = BLOCK) -> Array:
     return np.column_stack([start, drawn])
 
 
+@threads.single_blas
 def inverse_lanczos_modes(
     graph: Graph, start: Array, count: int, residual: float, watch: Watch = ignore_progress
 ) -> Eigenpairs:
@@ -117,14 +117,12 @@ def inverse_lanczos_modes(
     columns, a block as wide as all modes together finds its other modes, as in a binary tree.
     NotConvergedError: not even lambda_1 has the residual, relative to itself, or it is rounding.
     """
-    with threads.single_blas:
-        found, cut = _modes_by_the_inverse(graph, start, count, residual, watch, BLOCK)
-        if cut:
-            more, _ = _modes_by_the_inverse(
-                graph, start, count, residual, watch, max(count + 1, BLOCK)
-            )
-            found = max(found, more, key=lambda modes: len(modes.values))  # the first if alike
-        return found
+    modes, cut = _modes_by_the_inverse(graph, start, count, residual, watch, BLOCK)
+    if not cut:
+        return modes
+    wide = max(count + 1, BLOCK)
+    more, _ = _modes_by_the_inverse(graph, start, count, residual, watch, wide)
+    return more if len(more.values) > len(modes.values) else modes
 
 
 def _modes_by_the_inverse(
@@ -144,9 +142,8 @@ def _modes_by_the_inverse(
     if theta[0] < -1 / ROUNDING_LEVEL and not is_near_tree(graph):  # little is lost by elimination
         raise NotConvergedError(f"lambda_1 = {-1 / theta[0]:.1e} is at the level of rounding")
     # Multiplied by the inverse once more, the Ritz vectors have that residual with L_N too.
-    values, vectors = space.rayleigh_ritz(S[:, :found], theta[:found])
     following = 1 / (rest[found] - theta[found]) if found < len(theta) else 0.0
-    modes = space.reliable(values, vectors, following, min(block, count))
+    modes = space.modes(S[:, :found], following, min(block, count), theta[:found])
     return modes, len(modes.values) < found and not space.exhausted
 
 
@@ -266,10 +263,15 @@ class KrylovSpace:
         """Return Ritz vectors."""
         return np.asarray(self._U[:, : self._size] @ S.astype(self.dtype), dtype=float)
 
-    def rayleigh_ritz(self, S: Array, theta: Array | None = None) -> tuple[Array, Array]:
-        """Return Ritz pairs in double precision: Rayleigh-Ritz once more, on the matrix.
+    def modes(
+        self, S: Array, following: float, copies: int, theta: Array | None = None
+    ) -> Eigenpairs:
+        """Return those of the first modes that are certain, with a bound on the next eigenvalue.
 
-        With Ritz values of another operator, on what it makes of the Ritz vectors.
+        In double precision, by Rayleigh-Ritz once more, on the matrix; with Ritz values `theta` of
+        another operator, on what it makes of the Ritz vectors. `following` is such a bound if all
+        are certain, before a reserve is taken off. So many as `copies` modes of one eigenvalue may
+        be some of more.
         """
         X = self.vectors(S)
         if theta is not None:
@@ -278,17 +280,8 @@ class KrylovSpace:
             X += new @ (self._coupling @ S[first:last] / theta)
         X = self.graph.P0(X)
         values, turn = sla.eigh(self.graph.inner(X, self.graph.L_N(X)), self.graph.inner(X, X))
-        return values, X @ turn
-
-    def reliable(self, values: Array, vectors: Array, following: float, copies: int) -> Eigenpairs:
-        """Return those of the first modes that are certain, with a bound on the next eigenvalue.
-
-        `following` is such a bound if all of them are, before a reserve is taken off. So many as
-        `copies` modes of one eigenvalue may be some of more.
-        """
         known = count_reliable(values, 2 if self.exhausted else copies)
         beyond = 0.98 * float(following) if known == len(values) else 0.0
         beyond = max(float(values[known - 1]), beyond)
-        return Eigenpairs(
-            values[:known], vectors[:, :known], next_eigenvalue=beyond, steps=self.products
-        )
+        pairs = Eigenpairs(values, X @ turn, steps=self.products).first(known)
+        return replace(pairs, next_eigenvalue=beyond)

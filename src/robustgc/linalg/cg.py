@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph import threads
 from robustgc.graph.graph import Graph, per_graph
-from robustgc.graph.laplacian import Laplacian
+from robustgc.graph.laplacian import Laplacian, operator
 from robustgc.graph.weights import Array, Weights
 from robustgc.linalg.amg import Hierarchy
 from robustgc.linalg.ordering import sparse_factors
@@ -48,24 +48,10 @@ def solve_shifted(
     Plain conjugate gradients first; where they stall (kNN graphs, grids, paths: small lambda_1)
     the same iteration preconditioned by a factorisation, which then needs a few dozen steps.
 
-    Parameters
-    ----------
-    graph : Graph
-    B : ndarray, shape (N,) or (N, columns)
-    shift : float
-        ``-gamma`` for the robust model.
-    off : ndarray, shape (N, m)
-        Orthonormal eigenvectors whose complement is meant. By default v0, or nothing if the
-        shift is positive.
-    tol : float
-        Relative residual to reach.
-
-    Raises
-    ------
-    NotConvexError
-        Negative curvature was met: ``-shift`` is not below the smallest eigenvalue there.
-    NotConvergedError
-        No method reached ``tol``, nor the limit that rounding sets.
+    The shift of the robust model is ``-gamma``. The modes `off` are orthonormal columns, by default
+    v0, or none if the shift is positive. NotConvexError: negative curvature was met, so ``-shift``
+    is not below the smallest eigenvalue there. NotConvergedError: no method reached the relative
+    residual `tol`, nor the limit that rounding sets.
 
     Examples
     --------
@@ -172,21 +158,14 @@ def conjugate_gradients(
 
 
 def solve_in_single_precision(
-    operators: tuple[Laplacian, Laplacian],
-    cycle: Hierarchy,
-    b: Array,
-    gamma: float,
-    start: Array,
-    tol: float,
-    off: Array,
+    graph: Graph, cycle: Hierarchy, b: Array, gamma: float, start: Array, tol: float, off: Array
 ) -> Solution:
     """Solve ``(L_N - gamma I) x = b`` off some modes, v0 among them, from a guess.
 
-    With the operators in double and in single precision. Where a round of single precision brings
-    hardly anything, return what is there.
+    Where a round of single precision brings hardly anything, return what is there.
     """
-    L, single = operators
-    system = ShiftedSystem(single.graph, L, -gamma, off)
+    single = operator(graph, "float32")
+    system = ShiftedSystem(graph, operator(graph), -gamma, off)
     sizes = np.sqrt(np.einsum("ij,ij->j", b, b))
     sizes[sizes == 0] = 1.0
     work = b.shape[1] * (cycle.work + single.graph.entries + 16.0 * len(b))
@@ -216,8 +195,7 @@ def _descended(
     """Return what conjugate gradients in single precision make of residuals, and the steps."""
     loops, rows = threads.loops("linalg._descent"), L._even
     x, p, image = np.zeros_like(r), np.zeros_like(r), np.zeros_like(r)
-    factors, none = np.array([1.0, -gamma, 0.0]), np.empty((3, 0))
-    nothing, no_vectors = np.empty((0, 0, 0), r.dtype), np.empty((len(r), 0), r.dtype)
+    factors, no_vectors = np.array([1.0, -gamma, 0.0]), np.empty((len(r), 0), r.dtype)
     rz, beta = np.zeros(r.shape[1]), np.zeros(r.shape[1])
     for step in range(most):
         z, old = cycle.single(r), rz
@@ -225,7 +203,7 @@ def _descended(
         rz = known[-1]
         beta = np.divide(rz, old, out=np.zeros_like(rz), where=old > 0)
         threads.run(loops.turn, rows, off, *_as(r, known[:-1], beta), z, p)
-        L.chebyshev(p, image, factors, none, nothing)
+        L.chebyshev(p, image, factors)
         curvature = _summed(loops.inner, rows, no_vectors, p, image, shape=(1, r.shape[1]))[0]
         if (curvature < 0).any():
             return x, step

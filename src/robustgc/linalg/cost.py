@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from robustgc.graph import threads
 from robustgc.graph.csr import CSR
 from robustgc.graph.graph import SMALL, Graph
-from robustgc.graph.quoting import quoted
+from robustgc.graph.quoting import check_choice, quoted
 from robustgc.graph.resources import available
 from robustgc.linalg.ladder import DTYPES, SINGLE
 
@@ -103,8 +103,7 @@ def estimate(
     else:
         n_nodes, entries, stored = _sizes(graph)
     n_classes = _count("n_classes", n_classes, 1)
-    if dtype not in DTYPES:
-        raise ValueError(f"dtype={quoted(dtype)} is unknown; choose from {', '.join(DTYPES)}.")
+    check_choice("dtype", dtype, DTYPES)
     columns = ENSEMBLE_COLUMNS * n_classes if auto else 1 if n_classes == 2 else n_classes
     return _estimated(n_nodes, entries, stored, columns, dtype)
 
@@ -123,12 +122,10 @@ def refuse_if_too_large(graph: Graph, columns: int, dtype: str) -> None:
     need = _estimated(n, entries, 0, columns, dtype)  # the weights are there already
     need = replace(need, available=graph.available())
     if not need.fits:
-        hint = (
-            "Free memory" if dtype != "float64" else "Use dtype='float32' to halve it, free memory"
-        )
+        smaller = "Use dtype='float32' to halve it, free" if dtype == "float64" else "Free"
         raise MemoryError(
             f"Solving this graph of {n} nodes takes at least {need.least / GiB:.2f} GiB beside its "
-            f"weights, and {need.available / GiB:.2f} GiB are available. {hint}, or "
+            f"weights, and {need.available / GiB:.2f} GiB are available. {smaller} memory, or "
             "use a larger machine; robustgc.estimate tells the need before a run."
         )
 

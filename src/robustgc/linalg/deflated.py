@@ -35,24 +35,17 @@ _FITTED = 5e-3  # error of sums that are made of some gammas
 class DeflatedOperator:
     """``L_N`` with v0 and some eigenvectors deflated: its restriction to their complement.
 
-    Its eigenvalues are at least `spectrum_floor`; its recurrence works in the precision `dtype`.
+    Its eigenvalues are at least the floor; its recurrence works in the precision `dtype`.
     """
 
     def __init__(
-        self,
-        graph: Graph,
-        vectors: Array,
-        spectrum_floor: float,
-        dtype: str,
-        watch: Watch = ignore_progress,
+        self, graph: Graph, V: Array, floor: float, dtype: str, watch: Watch = ignore_progress
     ) -> None:
-        self.source, self._numbering = graph, numbered(graph)
-        graph, vectors = self._numbering.graph, self._numbering.to(vectors)
-        self.graph, self.spectrum_floor, self.dtype = graph, spectrum_floor, np.dtype(dtype)
-        self._watch = watch
-        self._L = operator(graph, dtype)
-        self._off = np.column_stack([graph.v0, vectors]).astype(self.dtype)
-        low, top = 0.999 * spectrum_floor, graph.top
+        self._numbering, self._watch = numbered(graph), watch
+        self.graph, self.floor, self.dtype = self._numbering.graph, floor, np.dtype(dtype)
+        self._L = operator(self.graph, dtype)
+        self._off = np.column_stack([self.graph.v0, self._numbering.to(V)]).astype(self.dtype)
+        low, top = 0.999 * floor, self.graph.top
         self._centre, self._half = (top + low) / 2, (top - low) / 2
         growth = float(np.arccosh(max(self._centre / self._half, 1 + 1e-12)))  # of v0, a step
         self._clean = max(1, int(np.log(_GROWTH) / growth))
@@ -80,8 +73,7 @@ class DeflatedOperator:
         nodes, B = self._numbering.nodes(nodes), self._numbering.to(B)
         series = coefficients @ self._chebyshev_series(gammas, degree)
         found = np.empty((len(series), len(nodes), B.shape[1]))
-        nothing = np.empty((0, 0, 0), self.dtype)
-        no_shares = np.empty((0, degree + 1))
+        nothing, no_shares = np.empty((0, 0, 0), self.dtype), np.empty((0, degree + 1))
         with threads.single_blas:
             for part in self._blocks(B.shape[1]):
                 each = self._recurrence(B[:, part], no_shares, nothing)
@@ -101,19 +93,15 @@ class DeflatedOperator:
         degree = self.degree(gammas, tol)
         cheap = degree > _FEW and factors.has_cheap_factors(self.graph)
         # From 0 on nothing is off the modes: multigrid would need them.
-        if (self.spectrum_floor > 0 and (cheap or degree > MAX_DEGREE)) and (
+        if (self.floor > 0 and (cheap or degree > MAX_DEGREE)) and (
             self.graph.is_sparse or (self.graph.is_here and degree > _MOST)
         ):
-            found, residual, steps = self._by_multigrid(
-                self._numbering.to(B), gammas, tol, coefficients
-            )
-            return np.stack([self._numbering.back(x) for x in found]), residual, steps
+            return self._by_multigrid(B, gammas, tol, coefficients)
         if degree > _MOST:
             raise NotConvergedError(
-                f"Solving beyond the known eigenvectors (values from {self.spectrum_floor:.1e} "
+                f"Solving beyond the known eigenvectors (values from {self.floor:.1e} "
                 f"on) needs {degree} products with the graph; at most {_MOST} are made. Lower eta, "
-                "ask for more "
-                "modes, or use affinity='knn', landmarks= or another sigma."
+                "ask for more modes, or use affinity='knn', landmarks= or another sigma."
             )
         shares = coefficients @ self._chebyshev_series(gammas, degree)
         B, found = self._numbering.to(B), np.empty((len(coefficients), *B.shape))
@@ -169,14 +157,14 @@ class DeflatedOperator:
         for k, share in enumerate(shares[:, 0]):
             sums[k] += self.dtype.type(share) * x
         factors = np.array([1.0, -self._centre, 0.0]) / self._half
-        last, added, none = shares.shape[1] - 1, 0, np.empty((3, 0))
+        last, added = shares.shape[1] - 1, 0
         for k in range(1, last + 1):
             if len(sums) and (k - added == 3 or k == last):  # those not added yet, newest first
                 now = np.zeros((3, len(sums)))
                 now[: k - added], added = shares[:, k:added:-1].T, k
                 self._L.chebyshev(x, before, factors, now, sums)
             else:
-                self._L.chebyshev(x, before, factors, none, sums)
+                self._L.chebyshev(x, before, factors)
             x, before = before, x
             if k % self._clean == 0:
                 x, before = (np.ascontiguousarray(self._project(y)) for y in (x, before))
@@ -186,7 +174,7 @@ class DeflatedOperator:
         grown = self.graph.norms(self._project(x))
         if (grown > 1.1 * sizes + 1e-300).any():
             raise NotConvergedError(
-                f"An eigenvalue below {self.spectrum_floor:.2e} was missed: the Chebyshev "
+                f"An eigenvalue below {self.floor:.2e} was missed: the Chebyshev "
                 "iteration diverged, vectors grew "
                 f"{float((grown / np.maximum(sizes, 1e-300)).max()):.1e} times. "
                 "Give a smaller tol, use dtype='float64', or remove very weak edges."
@@ -199,24 +187,19 @@ class DeflatedOperator:
 
         Of many gammas some are solved for: off the modes the sums are nearly sums of these.
         """
-        off = np.asarray(self._off, dtype=float)
-        b = np.asarray(B, dtype=float)
-        b = b - off @ self.graph.inner(off, b)
+        off, b = np.asarray(self._off, dtype=float), self._numbering.to(B).astype(float)
+        b -= off @ self.graph.inner(off, b)
         poles, shares = self._poles(gammas, coefficients)
-        found, x, residual, steps = (
-            np.zeros((len(coefficients), *b.shape)),
-            np.zeros_like(b),
-            0.0,
-            0,
-        )
+        sums, x = np.zeros((len(coefficients), *b.shape)), np.zeros_like(b)
+        residual, steps = 0.0, 0
         for pole, share in zip(poles, shares.T, strict=True):
             solution = self._solved(b, float(pole), x, tol, off)
             x = solution.f
             residual, steps = max(residual, solution.residual), max(steps, solution.n_iter)
             self._watch(steps, residual, np.inf)
             for k, weight in enumerate(share):
-                found[k] += weight * x
-        return found, residual, steps
+                sums[k] += weight * x
+        return np.stack([self._numbering.back(total) for total in sums]), residual, steps
 
     def _solved(self, b: Array, gamma: float, start: Array, tol: float, off: Array) -> Solution:
         if factors.has_cheap_factors(self.graph):
@@ -245,7 +228,7 @@ class DeflatedOperator:
         over the spectrum by a few of the gammas, to `_FITTED`: always the one that helps most.
         """
         used = np.flatnonzero(coefficients.any(axis=0))
-        spectrum = np.geomspace(0.999 * self.spectrum_floor, self.graph.top, 400)[:, None]
+        spectrum = np.geomspace(0.999 * self.floor, self.graph.top, 400)[:, None]
         terms = 1 / (spectrum - gammas)
         chosen = sorted(
             {int(row.nonzero()[0][0]) for row in coefficients if np.count_nonzero(row) == 1}

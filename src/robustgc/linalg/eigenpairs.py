@@ -14,26 +14,16 @@ SEED = 20180521  # start vectors are random, so that no symmetry of the graph ca
 
 @dataclass(frozen=True)
 class Resolution:
-    """What products with ``L_N`` resolve in one precision.
+    """What products with ``L_N`` resolve in one precision."""
 
-    Attributes
-    ----------
-    least : float
-        The smallest eigenvalue. Rounding leaves a residual of about eps / lambda relative to it:
-        2e-10 in double and 1e-4 in single precision, a little less than what modes need.
-    converged : float
-        The residual, relative to its eigenvalue, of a mode that candidates may be weighed with,
-        or of a random column that has seen lambda_1.
-    ritz : float
-        The same of one Ritz pair of a label's own Krylov space, relative to lambda_1.
-    same : float
-        The relative difference of values that are the same eigenvalue.
-    """
-
+    # The smallest eigenvalue. Rounding leaves a residual of about eps / lambda relative to it:
+    # 2e-10 in double and 1e-4 in single precision, a little less than what modes need.
     least: float
+    # The residual, relative to its eigenvalue, of a mode that candidates may be weighed with, or
+    # of a random column that has seen lambda_1.
     converged: float
-    ritz: float
-    same: float
+    ritz: float  # the same of one Ritz pair of a label's own Krylov space, relative to lambda_1
+    same: float  # the relative difference of values that are the same eigenvalue
 
 
 _RESOLUTION = {

@@ -1,7 +1,8 @@
-"""Solve by sparse factors of ``L_N`` where fill-in is small: trees, chains, planar graphs.
+"""Solve by sparse factors of ``L_N``: of any graph whose lambda_1 is tiny, or that fills in little.
 
-There a factorisation costs less than some cycles of multigrid, whatever the weights and however
-small lambda_1 is.
+The direct solver (`run`) costs memory, so it is the last rung. On trees, chains and planar graphs a
+factorisation costs less than some cycles of multigrid, whatever the weights and however small
+lambda_1 is.
 """
 
 import numpy as np
@@ -11,15 +12,49 @@ from robustgc.graph import threads
 from robustgc.graph.graph import Graph, per_graph
 from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
-from robustgc.linalg.cg import ShiftedSystem, relative_residual
+from robustgc.linalg.cg import (
+    ShiftedSystem,
+    relative_residual,
+    rounding_of_modes,
+    solve_shifted,
+)
+from robustgc.linalg.dense import system_residual
 from robustgc.linalg.ordering import factorised, is_near_tree, mean_bandwidth
-from robustgc.linalg.solution import Apply, NotConvergedError, Solution
+from robustgc.linalg.solution import Apply, Gammas, NotConvergedError, PathSolution, Solution
+from robustgc.linalg.spectrum import Spectrum, eigenpairs, tiny_modes
 
 _WORK = 6e10  # multiplications in a band; an ordering by degrees takes a small part of them
 _HUB = 2_000  # neighbours of a node at which an ordering by degrees takes long
 _ENTRY = 24  # bytes of an entry in both factors
 _CYCLES = 0.2  # beside nodes: at most twice as many have three neighbours or more
 _SOLVES = 6  # with the same factors
+
+
+def run(graph: Graph, Y: Array, requested: Gammas, tol: float) -> PathSolution:
+    """Answer RobustGC for all gammas.
+
+    Tiny modes are answered in closed form, and conjugate gradients with a factorised
+    preconditioner solve for the rest.
+    """
+    pair = eigenpairs(graph, 2)
+    limit, v = float(pair.values[1]), pair.vectors[:, 1]
+    gammas = requested(limit)
+    modes = tiny_modes(graph)
+    residual = float(np.linalg.norm(graph.L_N(v) - limit * v)) / max(limit, 1e-16)
+    solutions = [_solved(graph, Y, gamma, modes, tol) for gamma in gammas]
+    steps = sum(solution.n_iter for solution in solutions)
+    closed = f", {modes.values.size - 1} tiny modes in closed form" if modes.values.size > 1 else ""
+    return PathSolution(limit, residual, gammas, solutions, f"{steps} iterations{closed}")
+
+
+def _solved(graph: Graph, Y: Array, gamma: float, modes: Spectrum, tol: float) -> Solution:
+    """Answer the tiny modes in closed form and solve for the others."""
+    V = modes.vectors
+    rest = solve_shifted(graph, Y, -gamma, off=V, tol=tol)
+    weights = np.append(0.0, gamma / (modes.values[1:] - gamma))
+    f = gamma * rest.f + V @ ((V.T @ Y).T * weights).T
+    residual = system_residual(graph, rest.f, Y, -gamma, V)
+    return Solution(f, max(residual, rounding_of_modes(graph, V, weights, Y, f)), rest.n_iter)
 
 
 @per_graph

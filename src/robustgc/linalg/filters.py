@@ -7,8 +7,7 @@ On large graphs whose modes take too long to find ZhouGC's filters stand in, ``g
 these need no eigenvalue, and a polynomial of bounded degree is all of one.
 """
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from robustgc.graph import threads
 from robustgc.graph.graph import Graph
-from robustgc.graph.laplacian import operator
+from robustgc.graph.laplacian import fits_single, operator
 from robustgc.graph.weights import Array
 from robustgc.linalg.block_lanczos import KrylovSpace, first_block
 from robustgc.linalg.cg import rounding_of_modes
@@ -77,27 +76,16 @@ class LiftedFilters:
         lifted = np.maximum(modes.values[None, :], level)
         self.weights = self.gammas[:, None] / (lifted - self.gammas[:, None])  # (models, Q)
         self.complete, self._options = len(modes.values) == graph.n - 1, options
+        self._operators: dict[str, DeflatedOperator] = {}
 
-    @cached_property
-    def _deflated(self) -> DeflatedOperator:
-        """``L_N`` with the known modes deflated, in the precision of the answer."""
-        return self._deflate(dtype_and_tolerance(self.graph, self._options)[0])
-
-    @cached_property
-    def _deflated_single(self) -> DeflatedOperator:
-        """The same in single precision if it holds the degrees, to weigh candidates."""
-        single = dtype_and_tolerance(self.graph, replace(self._options, dtype="float32"))[0]
-        same = dtype_and_tolerance(self.graph, self._options)[0] == single
-        return self._deflated if same else self._deflate(single)
-
-    @property
-    def _correctable(self) -> bool:
-        """Whether what modes of few digits leave is to be put right, or can be without a solve."""
-        return self._exact or self._deflated.degree(self.gammas, _CLOSE) <= MAX_DEGREE
-
-    def _deflate(self, dtype: str) -> DeflatedOperator:
-        modes, watch = self.modes, self._options.watching("candidates")
-        return DeflatedOperator(self.graph, modes.vectors, modes.spectrum_floor, dtype, watch)
+    def _deflated(self, dtype: str | None = None) -> DeflatedOperator:
+        """Return ``L_N`` with the modes deflated, by default in the precision of the answer."""
+        dtype = dtype or dtype_and_tolerance(self.graph, self._options)[0]
+        if dtype not in self._operators:
+            V, floor = self.modes.vectors, self.modes.spectrum_floor
+            watch = self._options.watching("candidates")
+            self._operators[dtype] = DeflatedOperator(self.graph, V, floor, dtype, watch)
+        return self._operators[dtype]
 
     def answer_off_modes(
         self, nodes: NDArray[Any], B: Array, tol: float, *, near: bool = False
@@ -109,19 +97,17 @@ class LiftedFilters:
         gammas, where = np.unique(self.gammas, return_inverse=True)
         each = np.eye(len(gammas))
         if self._exact:
-            rest = self._deflated.solve_combined_at(nodes, B, gammas, tol, each)
+            rest = self._deflated().solve_combined_at(nodes, B, gammas, tol, each)
         else:
             step = B.shape[1] * (self.graph.entries + 8.0 * self.graph.n)
             most = _NEAR if near else int(np.clip(_WORK / step, _NEAR, MAX_WEIGHING_DEGREE))
-            rest = self._deflated_single.solve_combined_at(nodes, B, gammas, tol, each, most)
+            single = self._deflated("float32" if fits_single(self.graph) else "float64")
+            rest = single.solve_combined_at(nodes, B, gammas, tol, each, most)
         return np.asarray(self.gammas[:, None, None] * rest[where])
 
+    @threads.single_blas
     def answer(self, Y: Array, coefficients: Array, tol: float) -> tuple[Array, float, int]:
         """Return sums of the models' answers, (sums, N, columns), with residual and steps."""
-        with threads.single_blas:
-            return self._answer(Y, coefficients, tol)
-
-    def _answer(self, Y: Array, coefficients: Array, tol: float) -> tuple[Array, float, int]:
         V, weights = self.modes.vectors, coefficients @ self.weights
         known = self.graph.inner(V, Y)
         # Tiny modes come last, and are not measured: products do not resolve them, and what they
@@ -131,18 +117,16 @@ class LiftedFilters:
         if self.complete:
             found = np.zeros((len(coefficients), *Y.shape))
         else:
-            gammas, shares = self._by_gamma(coefficients)
-            found, residual, steps = self._deflated.solve_combined(Y, gammas, shares, tol)
+            gammas, shares = _by_gamma(self.gammas, coefficients * self.gammas)
+            found, residual, steps = self._deflated().solve_combined(Y, gammas, shares, tol)
         for k, w in enumerate(weights):
             found[k] += V[:, tiny:] @ (w[tiny:, None] * known[tiny:])
         measured = self._residual(found, Y, coefficients, tiny)
-        if (
-            not self.complete
-            and measured > max(10 * tol, LARGE_GRAPH_RESIDUAL)
-            and self._correctable
+        # What modes of few digits leave is put right, to weigh candidates only without a solve.
+        if (not self.complete and measured > max(10 * tol, LARGE_GRAPH_RESIDUAL)) and (
+            self._exact or self._deflated().degree(self.gammas, _CLOSE) <= MAX_DEGREE
         ):
-            modes, of_modes = (self.modes.values[tiny:], V[:, tiny:]), self.weights[:, tiny:]
-            found -= coupling_error(self._deflated, modes, of_modes, self.gammas, Y, coefficients)
+            found -= self._coupling_error(Y, coefficients, tiny)
             measured = self._residual(found, Y, coefficients, tiny)
         if tiny:
             for k, w in enumerate(weights):
@@ -169,7 +153,7 @@ class LiftedFilters:
             gammas[:, None] / (spectrum - gammas[:, None]) / (pole / (spectrum - pole)), axis=1
         )
         B = self.graph.placed(nodes, np.tensordot(factors, columns, axes=1))
-        rest, _, _ = self._deflated.solve_combined(B, np.array([pole]), np.array([[pole]]), tol)
+        rest, _, _ = self._deflated().solve_combined(B, np.array([pole]), np.array([[pole]]), tol)
         return np.asarray(found + rest[0])
 
     def rounding(self, Y: Array, coefficients: Array, sums: Array) -> float:
@@ -179,14 +163,6 @@ class LiftedFilters:
         return max(
             rounding_of_modes(self.graph, V, w, Y, f) for w, f in zip(weights, sums, strict=True)
         )
-
-    def _by_gamma(self, coefficients: Array) -> tuple[Array, Array]:
-        """Return the different gammas, and their shares in sums of models off the known modes."""
-        gammas, where = np.unique(self.gammas, return_inverse=True)
-        shares = np.zeros((len(coefficients), len(gammas)))
-        for k, column in enumerate(where):
-            shares[:, column] += coefficients[:, k] * self.gammas[k]
-        return gammas, shares
 
     def _residual(self, found: Array, Y: Array, coefficients: Array, tiny: int) -> float:
         """Measure on the matrix every sum that is one model alone, off the tiny modes."""
@@ -210,50 +186,40 @@ class LiftedFilters:
             worst = max(worst, float((self.graph.norms(rest) / sizes).max(initial=0.0)))
         return worst
 
+    def _coupling_error(self, Y: Array, coefficients: Array, tiny: int) -> Array:
+        """Return the first-order error in sums of the models' answers, (sums, N, columns).
 
-def coupling_error(
-    off_modes: DeflatedOperator,
-    modes: tuple[Array, Array],
-    weights: Array,
-    gammas: Array,
-    Y: Array,
-    coefficients: Array,
-) -> Array:
-    """Return the first-order error in sums of the models' answers, (sums, N, columns).
+        With ``G = (L_N - gamma)^-1 R`` off the modes, and its weights W of the modes, a model's
+        answer has ``G W V' Y + V W G' Y`` too much. Products do not resolve the tiny modes.
+        """
+        values, V, graph = self.modes.values[tiny:], self.modes.vectors[:, tiny:], self.graph
+        R, known = graph.L_N(V) - V * values, graph.inner(V, Y)
+        error = np.zeros((len(coefficients), *Y.shape))
+        for q in range(len(values)):
+            poles, shares = _by_gamma(self.gammas, coefficients * self.weights[:, tiny + q])
+            columns, _, _ = self._deflated().solve_combined(
+                R[:, q : q + 1], poles, shares, _COUPLING_TOL
+            )
+            for k, G in enumerate(columns):
+                error[k] += G * known[q] + np.outer(V[:, q], graph.inner(G[:, 0], Y))
+        return error
 
-    With ``G = (L_N - gamma)^-1 R`` off the modes, and its weights W of the modes, a model's answer
-    has ``G W V' Y + V W G' Y`` too much. The modes are without those that products do not resolve.
-    """
-    (values, V), graph = modes, off_modes.source
-    R, known = graph.L_N(V) - V * values, graph.inner(V, Y)
+
+def _by_gamma(gammas: Array, shares: Array) -> tuple[Array, Array]:
+    """Return the different gammas, and the sums of the shares of those that are equal."""
     poles, where = np.unique(gammas, return_inverse=True)
-    wrong = np.zeros((len(coefficients), *Y.shape))
-    for q in range(len(values)):
-        shares = np.zeros((len(coefficients), len(poles)))
-        np.add.at(shares.T, where, (coefficients * weights[:, q]).T)
-        columns, _, _ = off_modes.solve_combined(R[:, q : q + 1], poles, shares, _COUPLING_TOL)
-        for k, G in enumerate(columns):
-            wrong[k] += G * known[q] + np.outer(V[:, q], graph.inner(G[:, 0], Y))
-    return wrong
+    summed = np.zeros((len(shares), len(poles)))
+    np.add.at(summed.T, where, shares.T)
+    return poles, summed
 
 
 @dataclass(frozen=True)
 class DiffusionFilters:
-    """Filters ``g / (lambda + g)`` that a bounded number of products answers.
+    """Filters ``g / (lambda + g)`` that a bounded number of products answers."""
 
-    Attributes
-    ----------
-    modes : Eigenpairs
-        Without any; its note tells what these filters are.
-    limit : float
-        An upper bound on lambda_1.
-    gammas : ndarray
-        ``-g``, the smallest g first.
-    """
-
-    modes: Eigenpairs
-    limit: float
-    gammas: Array
+    modes: Eigenpairs  # without any; its note tells what these filters are
+    limit: float  # an upper bound on lambda_1
+    gammas: Array  # -g, the smallest g first
 
 
 def diffusion_filters(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustgc.graph import threads
+from robustgc.graph.graph import Graph
 from robustgc.graph.laplacian import Laplacian
 from robustgc.graph.weights import Array
 from robustgc.linalg.eigenpairs import Resolution, resolution
@@ -18,6 +19,8 @@ from robustgc.linalg.lanczos import LanczosRecurrences, TridiagonalProblem
 from robustgc.linalg.solution import Gammas, NotConvergedError, PathSolution, Solution, Watch
 
 SLOW = "converges slowly"
+_PATIENCE = 1000  # products that may be promised before multigrid is the better bet
+_PATIENT_STEPS = 5000  # steps, when it was asked for or nothing else is left
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class _RitzPair:
 class _State:
     """How far the run is after some steps."""
 
-    columns: list[TridiagonalProblem | None]
+    columns: dict[int, TridiagonalProblem]
     pair: _RitzPair
     gammas: Array
     residuals: Array  # worst column, by gamma
@@ -46,38 +49,17 @@ class _State:
 
 
 def run(
-    L: Laplacian,
-    Y: NDArray[Any],
-    requested: Gammas,
-    *,
-    tol: float,
-    limit: int,
-    patience: float,
-    probe: int,
-    basis_bytes: float,
-    watch: Watch,
+    L: Laplacian, Y: NDArray[Any], requested: Gammas, tol: float, patient: bool, watch: Watch
 ) -> PathSolution:
     """Solve ``(L_N - gamma I) f = gamma P0 y`` for all gammas, with lambda_1 from the same space.
 
-    Parameters
-    ----------
-    Y : ndarray, shape (N, columns)
-        May have no column: then only lambda_1 is asked for.
-    tol : float
-        For the residuals of all systems, and of lambda_1 relative to itself.
-    patience : float
-        How many steps the rate of convergence may promise after `probe` steps.
-    basis_bytes : float
-        Bytes that the basis may take. Beyond, it is not kept but computed a second time.
-
-    Raises
-    ------
-    NotConvergedError
-        The text says how far it got.
-    NotConvexError
-        A gamma is not below lambda_1 (from `requested`).
+    To the tolerance for the residuals of all systems, and of lambda_1 relative to itself. Without
+    label columns only lambda_1 is asked for. A basis that takes too much memory is not kept but
+    computed a second time. `NotConvergedError` says how far it got.
     """
-    lanczos = LanczosRecurrences(L, Y, basis_bytes)
+    lanczos = LanczosRecurrences(L, Y, basis_bytes=L.graph.available() / 4)
+    patience, probe = np.inf if patient else _PATIENCE, probe_steps(L.graph)
+    limit = min(_PATIENT_STEPS if patient else _PATIENCE, 3 * L.graph.n + 100)  # n span everything
     trace: list[tuple[int, float]] = []
     check, converged = 2, None
     for step in range(1, limit + 1):
@@ -107,18 +89,26 @@ def run(
     raise NotConvergedError(f"residual {best:.1e} after {step} steps, {pace}")
 
 
+def probe_steps(graph: Graph) -> int:
+    """Return after how many steps Lanczos is judged: soon where multigrid would be cheap."""
+    # On grids, roads and neighbour graphs.
+    few = graph.is_sparse and graph.entries <= 12 * graph.n
+    return 30 if few else 60
+
+
 def _assess(
     lanczos: LanczosRecurrences, requested: Gammas, tol: float, converged: _RitzPair | None
 ) -> _State:
     """Measure the residuals so far; a converged Ritz pair stays unless a lower one appears."""
-    columns = [lanczos.tridiagonal(c) for c in range(lanczos.Y.shape[1] + 1)]
-    pair = _pair(columns, tol, resolution(lanczos.L.dtype))
-    if converged and pair.lambda_1 > converged.lambda_1 * (1 - resolution(lanczos.L.dtype).same):
+    columns, guard = lanczos.problems(), lanczos.Y.shape[1]
+    digits = resolution(lanczos.L.dtype)
+    pair = _pair(columns, guard, tol, digits)
+    if converged and pair.lambda_1 > converged.lambda_1 * (1 - digits.same):
         pair = converged
     gammas = np.array([float(g) for g in requested(pair.lambda_1, converged=False)])
     residuals = np.zeros(len(gammas))
-    for tridiagonal in columns[:-1]:
-        if tridiagonal is not None and len(gammas):
+    for c, tridiagonal in columns.items():
+        if c != guard:
             convex = gammas < tridiagonal.theta[0]
             with np.errstate(divide="ignore", invalid="ignore"):  # of what is not convex
                 own = tridiagonal.system_residuals(np.where(convex, gammas, 0.0))
@@ -126,15 +116,16 @@ def _assess(
     return _State(columns, pair, gammas, residuals)
 
 
-def _pair(columns: list[TridiagonalProblem | None], tol: float, digits: Resolution) -> _RitzPair:
+def _pair(
+    columns: dict[int, TridiagonalProblem], guard: int, tol: float, digits: Resolution
+) -> _RitzPair:
     """Return the smallest Ritz pair over all columns, from the column that has it best."""
-    seen = {c: tridiagonal for c, tridiagonal in enumerate(columns) if tridiagonal is not None}
-    if not seen or not all(np.isfinite(tridiagonal.theta).all() for tridiagonal in seen.values()):
+    finite = all(np.isfinite(tridiagonal.theta).all() for tridiagonal in columns.values())
+    if not columns or not finite:
         raise NotConvergedError("the products are not finite in this precision")
-    low = min(float(tridiagonal.theta[0]) for tridiagonal in seen.values())
+    low = min(float(tridiagonal.theta[0]) for tridiagonal in columns.values())
     limit = max(low, float(np.finfo(float).tiny))
-    near = {c: s for c, s in seen.items() if s.theta[0] <= limit * (1 + digits.same)}
-    guard = len(columns) - 1
+    near = {c: s for c, s in columns.items() if s.theta[0] <= limit * (1 + digits.same)}
     guarded = guard in near and near[guard].residual <= max(tol, digits.converged) * limit
     column = min(near, key=lambda c: near[c].residual)
     return _RitzPair(limit, near[column].residual / limit, guarded, column, near[column])
@@ -155,18 +146,23 @@ def _expected(trace: list[tuple[int, float]], tol: float) -> float:
 def _path_solution(lanczos: LanczosRecurrences, state: _State, tol: float) -> PathSolution:
     """Put the answers together and measure the worst of them on the matrix itself."""
     gammas, m = state.gammas, lanczos.Y.shape[1]
-    steps, kept, pair = len(lanczos.alphas), state.columns[: max(m, 1)], state.pair
+    steps, pair = len(lanczos.alphas), state.pair
     weights = []  # of the basis vectors, by column: in every solution, and in the Ritz vector
-    for c, tridiagonal in enumerate(kept):
+    for c in range(max(m, 1)):
         own = np.zeros((len(gammas) * bool(m) + (c == pair.column), steps))
-        if tridiagonal is not None and m:
-            x = tridiagonal.solve(gammas) * gammas * lanczos.norms[c]
+        if c in state.columns and m:
+            x = state.columns[c].solve(gammas) * gammas * lanczos.norms[c]
             own[: len(gammas), : len(x)] = x.T
         if c == pair.column:
             own[-1, : len(pair.tridiagonal.theta)] = pair.tridiagonal.S[:, 0]
         weights.append(own * [size[c] for size in lanczos.sizes[:steps]])
-    once = lanczos.basis_kept
-    found = _combined(lanczos.basis, weights) if once else _second_pass(lanczos, weights)
+    if lanczos.basis_kept:
+        found, products = _combined(lanczos.basis, weights), steps + 1
+        size = sum(q.nbytes for q in lanczos.basis) / 1e6
+        note = f"{products} products, basis of {size:.0f} MB"
+    else:
+        found, products = _second_pass(lanczos, weights), 2 * steps + 1
+        note = f"{products} products; the basis did not fit into memory, so it was computed twice"
     worst = int(np.argmax(state.residuals)) if len(gammas) else 0
     eigen, system = _measured(lanczos, state, found, worst)
     if max(eigen, system) > 10 * tol:
@@ -177,34 +173,18 @@ def _path_solution(lanczos: LanczosRecurrences, state: _State, tol: float) -> Pa
     residuals = [float(r) for r in state.residuals]
     if residuals:
         residuals[worst] = max(residuals[worst], system)
-    products = steps * (1 if once else 2) + 1
-    solutions = [
-        Solution(_columns(lanczos.L, [own[g] for own in found]), residual, products)
-        for g, residual in enumerate(residuals)
-    ]
-    note = "; the basis did not fit into memory, so it was computed twice" if not once else ""
+    solutions = []
+    for g, residual in enumerate(residuals):
+        columns = [lanczos.L.restrict(own[g]) for own in found]
+        f = columns[0][:, None] if m == 1 else np.column_stack(columns)  # one is not copied
+        solutions.append(Solution(f, residual, products))
     return PathSolution(
         pair.lambda_1,
         max(pair.residual, eigen),
         [float(gamma) for gamma in gammas],
         solutions,
-        f"{products} products{_cost(lanczos)}{note}",
+        note,
     )
-
-
-def _cost(lanczos: LanczosRecurrences) -> str:
-    """Say what the basis took."""
-    return (
-        f", basis of {sum(q.nbytes for q in lanczos.basis) / 1e6:.0f} MB"
-        if lanczos.basis_kept
-        else ""
-    )
-
-
-def _columns(L: Laplacian, columns: list[NDArray[Any]]) -> NDArray[Any]:
-    if len(columns) == 1:
-        return L.restrict(columns[0])[:, None]
-    return np.column_stack([L.restrict(column) for column in columns])
 
 
 def _combined(basis: list[NDArray[Any]], weights: list[Array]) -> list[NDArray[Any]]:

@@ -14,9 +14,9 @@ import numpy as np
 
 from robustgc.graph.graph import SMALL, Graph
 from robustgc.graph.laplacian import fits_single, laplacian_of
-from robustgc.graph.quoting import quoted
+from robustgc.graph.quoting import check_choice
 from robustgc.graph.weights import Array, Operator
-from robustgc.linalg import dense, direct, krylov, multigrid
+from robustgc.linalg import dense, factors, krylov, multigrid
 from robustgc.linalg.solution import (
     FAILURES,
     Gammas,
@@ -31,8 +31,6 @@ SOLVERS = ("auto", "dense", "krylov", "multigrid", "direct")
 DTYPES = ("auto", "float64", "float32")
 TOLERANCE = {"float64": 1e-8, "float32": 1e-5}
 SINGLE = 100_000  # nodes from which memory traffic is what a fit costs
-PATIENCE = 1000  # products the Krylov solver may promise before multigrid is the better bet
-PATIENT_STEPS = 5000  # steps, when it was asked for or nothing else is left
 
 
 @dataclass(frozen=True)
@@ -50,14 +48,8 @@ class SolverOptions:
     watch: Callable[[str], Watch] | None = None
 
     def __post_init__(self) -> None:
-        if self.solver not in SOLVERS:
-            raise ValueError(
-                f"solver={quoted(self.solver)} is unknown; it must be one of {', '.join(SOLVERS)}."
-            )
-        if self.dtype not in DTYPES:
-            raise ValueError(
-                f"dtype={quoted(self.dtype)} is unknown; it must be one of {', '.join(DTYPES)}."
-            )
+        check_choice("solver", self.solver, SOLVERS)
+        check_choice("dtype", self.dtype, DTYPES)
         if self.tol is not None:
             check_tol(self.tol)
 
@@ -68,17 +60,9 @@ class SolverOptions:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One solver that was tried, why, and what came of it.
+    """One solver that was tried, why, and what came of it."""
 
-    Attributes
-    ----------
-    solver : str
-        Its name and, where it is not double, the precision.
-    reason, result : str
-    seconds : float
-    """
-
-    solver: str
+    solver: str  # its name and, where it is not double, the precision
     reason: str
     result: str
     seconds: float
@@ -167,7 +151,8 @@ def _rungs(
         return reason if auto else f"solver={asked!r}"
 
     def lanczos(dtype: str, patient: bool) -> Callable[[], PathSolution]:
-        return lambda: _krylov(graph, Y, requested, dtype, tol, patient, options.watching("krylov"))
+        watch = options.watching("krylov")
+        return lambda: krylov.run(laplacian_of(graph, dtype), Y, requested, tol, patient, watch)
 
     if asked in ("dense", "direct") and graph.distributed:
         raise ValueError(
@@ -197,29 +182,6 @@ def _rungs(
         )
     if asked == "direct" or (auto and graph.is_here):
         reason = why("what is left for hard spectra")
-        yield "direct", reason, lambda: direct.run(graph, Y, requested, tol)
+        yield "direct", reason, lambda: factors.run(graph, Y, requested, tol)
     if auto:
         yield "krylov", "nothing else is left", lanczos("float64", True)
-
-
-def probe_steps(graph: Graph) -> int:
-    """Return after how many steps Lanczos is judged: soon where multigrid would be cheap."""
-    # On grids, roads and neighbour graphs.
-    few = graph.is_sparse and graph.entries <= 12 * graph.n
-    return 30 if few else 60
-
-
-def _krylov(
-    graph: Graph, Y: Array, requested: Gammas, dtype: str, tol: float, patient: bool, watch: Watch
-) -> PathSolution:
-    return krylov.run(
-        laplacian_of(graph, dtype),
-        Y,
-        requested,
-        tol=tol,
-        limit=min(PATIENT_STEPS if patient else PATIENCE, 3 * graph.n + 100),  # n span everything
-        patience=np.inf if patient else PATIENCE,
-        probe=probe_steps(graph),
-        basis_bytes=graph.available() / 4,
-        watch=watch,
-    )

@@ -67,7 +67,8 @@ class LanczosRecurrences:
             if (sums[1] ** 2 < 0.01 * sums[0]).all():
                 break
             self.w[:] = self.x
-        self._keep()[:] = self.x[:, : self._columns].T
+        room = self._keep()  # without columns where the basis is not kept
+        room[:] = self.x[:, : len(room)].T
         # Vectors are kept as they come; what makes them unit and free of v0 goes into the factors.
         self.sizes = [np.where(self.norms > 0, 1.0, 0.0)]
         self._off = [np.zeros_like(self.norms)]
@@ -125,16 +126,14 @@ class LanczosRecurrences:
         self.sizes.append(inverse)
         self._off.append(sums[1])
 
-    def tridiagonal(self, column: int) -> TridiagonalProblem | None:
-        """Return the tridiagonal problem of a column; None if it was zero from the start."""
-        if self.norms[column] == 0:
-            return None
-        return tridiagonal_problem(
-            *(np.array([row[column] for row in x]) for x in (self.alphas, self.betas))
-        )
+    def problems(self) -> dict[int, TridiagonalProblem]:
+        """Return the tridiagonal problem of every column that was not zero from the start."""
+        alphas, betas = np.array(self.alphas), np.array(self.betas)
+        alive = np.flatnonzero(self.norms).tolist()
+        return {c: _tridiagonal_problem(alphas[:, c], betas[:, c]) for c in alive}
 
 
-def tridiagonal_problem(alpha: Array, beta: Array) -> TridiagonalProblem:
+def _tridiagonal_problem(alpha: Array, beta: Array) -> TridiagonalProblem:
     """Return the tridiagonal problem of a recurrence, up to where it ended."""
     ended = np.flatnonzero(beta == 0)
     k = int(ended[0]) + 1 if ended.size else len(beta)

@@ -3,11 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial, singledispatch
-from typing import Any
 
 import numpy as np
 import scipy.linalg as sla
-from numpy.typing import NDArray
 
 from robustgc.graph import threads
 from robustgc.graph.graph import SMALL, Graph
@@ -24,7 +22,8 @@ from robustgc.linalg.eigenpairs import (
     resolution,
 )
 from robustgc.linalg.factors import has_cheap_factors, has_few_cycles
-from robustgc.linalg.ladder import SolverOptions, cure, dtype_and_tolerance, probe_steps
+from robustgc.linalg.krylov import probe_steps
+from robustgc.linalg.ladder import SolverOptions, cure, dtype_and_tolerance
 from robustgc.linalg.lanczos import LanczosRecurrences, TridiagonalProblem
 from robustgc.linalg.multigrid import first_pairs
 from robustgc.linalg.ordering import numbered
@@ -40,25 +39,14 @@ _LIMIT = 300
 
 
 def find_modes(
-    graph: Graph,
-    count: int,
-    Y: Array,
-    options: SolverOptions,
-    *,
-    exact: bool = True,
+    graph: Graph, count: int, Y: Array, options: SolverOptions, *, exact: bool = True
 ) -> Eigenpairs:
     """Return the first modes: as many as asked for, or fewer where more would cost too much.
 
     Up to 1500 nodes all are there. Above, block Lanczos finds those that stand clear of the bulk of
-    the spectrum, and multigrid those of grids and neighbour graphs.
-
-    Parameters
-    ----------
-    Y : ndarray, shape (N, columns)
-        Label columns to start from on large graphs.
-    exact : bool
-        Whether up to 30,000 nodes all that are asked for are needed, to many digits. To weigh
-        candidates those that stand clear will do, to some digits.
+    the spectrum, and multigrid those of grids and neighbour graphs; both start from the label
+    columns Y. Up to 30,000 nodes `exact` are all that are asked for, to many digits; to weigh
+    candidates those that stand clear will do, to some digits.
     """
     try:
         return checkpointed(graph, partial(_searched_modes, graph, count, Y, options, exact))
@@ -119,7 +107,7 @@ def _by_products(
     """Find the modes that stand clear; on huge graphs without a basis that grows with restarts."""
     (dtype, tol), watch = dtype_and_tolerance(graph, options), options.watching("modes")
     if graph.n > HUGE:
-        modes = leading_modes(graph, Y, count, dtype, probe_steps(graph), watch)
+        modes = leading_modes(graph, Y, count, dtype, watch)
         modes = modes.first(count_reliable(modes.values))
     else:
         strict = (exact or options.tol is not None) and dtype == "float64"
@@ -152,7 +140,7 @@ def participation_ratios(graph: Graph, vectors: Array) -> Array:
 
 
 def leading_modes(
-    graph: Graph, Y: Array, count: int, dtype: str, probe: int, watch: Watch = ignore_progress
+    graph: Graph, Y: Array, count: int, dtype: str, watch: Watch = ignore_progress
 ) -> Eigenpairs:
     """Return the modes that stand clear of the bulk, from the Krylov spaces of the labels.
 
@@ -161,12 +149,12 @@ def leading_modes(
     lambda_1 that no label sees. NotConvergedError: not even lambda_1 stands clear, after the probe
     where it is small; or no label sees it.
     """
-    L = operator(graph, dtype)
+    L, probe = operator(graph, dtype), probe_steps(graph)
     lanczos = LanczosRecurrences(L, Y, basis_bytes=graph.available() / 3)
     clear = resolution(L.dtype).ritz
     first, check = 0, 4
     most = 0  # modes taken at once so far, and the Ritz pairs that gave them
-    best: tuple[float, list[TridiagonalProblem | None]] = (np.inf, [])
+    best: tuple[float, dict[int, TridiagonalProblem]] = (np.inf, {})
     for step in range(1, _LIMIT + 1):
         lanczos.step()
         watch(step, np.nan, np.inf)
@@ -174,69 +162,55 @@ def leading_modes(
         if step < check and not over:
             continue
         check = max(step + 1, int(1.1 * step))
-        tridiagonals = [lanczos.tridiagonal(c) for c in range(Y.shape[1] + 1)]
-        cut, guarded = _first_unconverged(tridiagonals, clear)
-        taken = [
-            tridiagonal.theta[_below(tridiagonal, cut)]
-            for tridiagonal in tridiagonals[:-1]
-            if tridiagonal is not None
-        ]
+        problems = lanczos.problems()
+        cut, guarded = _first_unconverged(problems, Y.shape[1], clear)
+        taken = [p.theta[p.theta < cut] for c, p in problems.items() if c != Y.shape[1]]
         values = np.concatenate([*taken, np.empty(0)])
         if values.size and guarded and lanczos.basis_kept:
             first, found = first or step, count_distinct(values)
             if found >= most:
-                most, best = found, (cut, tridiagonals)
+                most, best = found, (cut, problems)
             # Fewer than before: copies of converged pairs have begun to come up among them.
             if most >= count or found < most or step >= 1.15 * first + 2 or over:
                 modes = _combined_modes(graph, L, lanczos, best[1], best[0], clear, count)
                 return replace(modes, steps=step)
-        hard = any(s is not None and s.theta[0] < _HARD for s in tridiagonals)
+        hard = any(problem.theta[0] < _HARD for problem in problems.values())
         if over or not lanczos.basis_kept or (step >= probe and not first and hard):
             break
     raise NotConvergedError(f"no mode stood clear after {step} Lanczos steps")
 
 
 def _first_unconverged(
-    tridiagonals: list[TridiagonalProblem | None], clear: float
+    problems: dict[int, TridiagonalProblem], guard: int, clear: float
 ) -> tuple[float, bool]:
     """Return the smallest Ritz value that has not converged, and whether the guard has lambda_1."""
-    cut, low = np.inf, np.inf
-    for tridiagonal in tridiagonals:
-        if tridiagonal is not None:
-            low = min(low, float(tridiagonal.theta[0]))
-    for tridiagonal in tridiagonals:
-        if tridiagonal is None:
-            continue
-        rest = tridiagonal.last * np.abs(tridiagonal.S[-1])
-        open_ = tridiagonal.theta[rest > clear * max(low, 1e-300)]
-        cut = min(cut, float(open_.min(initial=np.inf)))
-    guard = tridiagonals[-1]
-    return cut, guard is not None and float(guard.theta[0]) < cut
-
-
-def _below(tridiagonal: TridiagonalProblem, cut: float) -> NDArray[Any]:
-    return np.flatnonzero(tridiagonal.theta < cut)
+    cut, low = np.inf, min((float(p.theta[0]) for p in problems.values()), default=np.inf)
+    for problem in problems.values():
+        rest = problem.last * np.abs(problem.S[-1])
+        unconverged = problem.theta[rest > clear * max(low, 1e-300)]
+        cut = min(cut, float(unconverged.min(initial=np.inf)))
+    return cut, guard in problems and float(problems[guard].theta[0]) < cut
 
 
 def _combined_modes(
     graph: Graph,
     L: Laplacian,
     lanczos: LanczosRecurrences,
-    tridiagonals: list[TridiagonalProblem | None],
+    problems: dict[int, TridiagonalProblem],
     cut: float,
     clear: float,
     count: int,
 ) -> Eigenpairs:
     """Combine the Ritz vectors of all columns: Rayleigh-Ritz on what they span."""
-    vectors = []
-    for c, tridiagonal in enumerate(tridiagonals[:-1]):
-        if tridiagonal is None:
+    vectors, guard = [], lanczos.Y.shape[1]
+    for c, problem in problems.items():
+        if c == guard:
             continue
-        chosen = _below(tridiagonal, cut)[: 2 * count]
-        steps = len(tridiagonal.theta)
+        chosen = np.flatnonzero(problem.theta < cut)[: 2 * count]
+        steps = len(problem.theta)
         sizes = np.array([size[c] for size in lanczos.sizes[:steps]])
         basis = np.stack([q[c] for q in lanczos.basis[:steps]])
-        weights = (tridiagonal.S[:, chosen] * sizes[:, None]).astype(basis.dtype)
+        weights = (problem.S[:, chosen] * sizes[:, None]).astype(basis.dtype)
         vectors.append(np.asarray(basis.T @ weights, dtype=float))
     X = graph.P0(np.column_stack(vectors))
     gram = graph.inner(X, X)
@@ -250,8 +224,7 @@ def _combined_modes(
     rest = graph.norms(image - X * theta)
     good = rest <= 100 * clear * theta[0]
     keep = count_leading(good)
-    guard = tridiagonals[-1]
-    low = float(guard.theta[0]) if guard is not None else theta[0]
+    low = float(problems[guard].theta[0]) if guard in problems else theta[0]
     if keep == 0 or theta[0] > low * (1 + 1e-3) or theta[0] < resolution(L.dtype).least:
         raise NotConvergedError(
             f"lambda_1 is about {low:.1e}, and the Krylov spaces of the labels do not resolve it"

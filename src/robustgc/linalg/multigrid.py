@@ -6,18 +6,16 @@ with it finds the first eigenpairs, and conjugate gradients with it solve
 """
 
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 import scipy.linalg as sla
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from robustgc.graph import threads
 from robustgc.graph.graph import Graph, per_graph
 from robustgc.graph.laplacian import Laplacian, fits_single, operator
 from robustgc.graph.weights import Array
-from robustgc.linalg.amg import COARSE, Hierarchy
+from robustgc.linalg.amg import Hierarchy
 from robustgc.linalg.cg import (
     ShiftedSystem,
     conjugate_gradients,
@@ -28,6 +26,7 @@ from robustgc.linalg.cg import (
 from robustgc.linalg.eigenpairs import ROUNDING_LEVEL, SEED, Eigenpairs, count_leading
 from robustgc.linalg.ordering import factorised, is_near_tree
 from robustgc.linalg.solution import (
+    Apply,
     Gammas,
     NotConvergedError,
     NotConvexError,
@@ -69,6 +68,7 @@ def run(graph: Graph, Y: Array, requested: Gammas, tol: float, watch: Watch) -> 
 
 
 @singledispatch
+@threads.single_blas
 def solve_by_multigrid(
     graph: Graph,
     b: Array,
@@ -84,31 +84,19 @@ def solve_by_multigrid(
     Without patience what single precision makes of it is returned, with its residual, where that
     is of any use.
     """
-    with threads.single_blas:
-        cycle = hierarchy(graph)
-        if tol >= _SINGLE and isinstance(cycle, Hierarchy) and fits_single(graph):
-            operators = operator(graph), operator(graph, "float32")
-            solution = solve_in_single_precision(operators, cycle, b, gamma, start, tol, off)
-            if solution.residual <= (tol if patient else USEFUL):
-                return solution
-            if not patient:
-                raise NotConvergedError(f"residual {solution.residual:.1e} in single precision")
-            start = solution.f  # all of it in double precision
-        return _solved(graph, b, gamma, start, tol, off)
-
-
-def _solved(graph: Graph, b: Array, gamma: float, start: Array, tol: float, off: Array) -> Solution:
-    cycle, apply = hierarchy(graph), ShiftedSystem(graph, operator(graph), -gamma, off)
-    sizes = np.sqrt(np.einsum("i...,i...->...", b, b))
+    cycle = hierarchy(graph)
+    if tol >= _SINGLE and isinstance(cycle, Hierarchy) and fits_single(graph):
+        solution = solve_in_single_precision(graph, cycle, b, gamma, start, tol, off)
+        if solution.residual <= (tol if patient else USEFUL):
+            return solution
+        if not patient:
+            raise NotConvergedError(f"residual {solution.residual:.1e} in single precision")
+        start = solution.f  # all of it in double precision
+    apply = ShiftedSystem(graph, operator(graph), -gamma, off)
+    sizes, start = np.sqrt(np.einsum("i...,i...->...", b, b)), apply.project(start)
     try:
         x, n_iter = conjugate_gradients(
-            apply,
-            b,
-            cycle,
-            apply.project,
-            goal=tol * sizes,
-            limit=300,
-            start=apply.project(start),
+            apply, b, cycle, apply.project, goal=tol * sizes, limit=300, start=start
         )
     except NotConvexError as failure:
         raise NotConvergedError("negative curvature: lambda_1 came out too large") from failure
@@ -120,27 +108,21 @@ def _solved(graph: Graph, b: Array, gamma: float, start: Array, tol: float, off:
 
 
 @per_graph
-def hierarchy(graph: Graph) -> "Hierarchy | NearTreeFactors":
-    """Set up what nearly inverts ``L_N`` once: multigrid, or for a near-tree its factors."""
-    return NearTreeFactors(graph) if is_near_tree(graph) else Hierarchy(graph)
+def hierarchy(graph: Graph) -> Hierarchy | Apply:
+    """Set up what nearly inverts ``L_N`` once: multigrid, or for a near-tree its factors.
 
-
-class NearTreeFactors:
-    """The factors of ``L_N`` where they fill in nothing: trees, and graphs with few more edges.
-
-    Multigrid has a hard time there, as aggregates around hubs are too large.
+    They fill in nothing there, while aggregates around hubs are too large.
     """
+    if not is_near_tree(graph):
+        return Hierarchy(graph)
+    shift = 2e-8 * sp.eye_array(graph.n, format="csr")  # hardly more than nothing, off v0
+    solve, v0 = factorised(graph, graph.laplacian() + shift), graph.v0[:, None]
 
-    def __init__(self, graph: Graph) -> None:
-        shift = 2e-8 * sp.eye_array(graph.n, format="csr")  # hardly more than nothing, off v0
-        self._solve = factorised(graph, graph.laplacian() + shift)
-        self._v0 = graph.v0[:, None]
-        self.sizes = [graph.n]
+    def inverse(r: Array) -> Array:
+        x = solve(np.asarray(r, dtype=float).reshape(len(r), -1))
+        return np.asarray((x - v0 @ (v0.T @ x)).reshape(r.shape))
 
-    def __call__(self, r: NDArray[Any]) -> NDArray[Any]:
-        """Return about the pseudo-inverse times r."""
-        x = self._solve(np.asarray(r, dtype=float).reshape(len(r), -1))
-        return np.asarray((x - self._v0 @ (self._v0.T @ x)).reshape(r.shape))
+    return inverse
 
 
 def first_pairs(
@@ -163,16 +145,11 @@ def first_pairs(
 
 
 @singledispatch
+@threads.single_blas
 def preconditioned_pairs(
     graph: Graph, pair_tol: float, count: int, needed: int, watch: Watch
 ) -> Eigenpairs:
-    """Find what `first_pairs` returns; on ranks `robustgc.mpi.graph` does."""
-    with threads.single_blas:
-        return _lobpcg(graph, pair_tol, count, needed, watch)
-
-
-def _lobpcg(graph: Graph, pair_tol: float, count: int, needed: int, watch: Watch) -> Eigenpairs:
-    """Find the pairs by LOBPCG.
+    """Find what `first_pairs` returns by LOBPCG; on ranks `robustgc.mpi.graph` does.
 
     The best combination of the vectors, their preconditioned residuals and the last
     changes, until the residuals relative to the first values are below `pair_tol`; the error of
@@ -181,7 +158,7 @@ def _lobpcg(graph: Graph, pair_tol: float, count: int, needed: int, watch: Watch
     """
     L, cycle = operator(graph), hierarchy(graph)
     rng = np.random.default_rng(SEED)
-    X = np.column_stack([_from_coarse(cycle, count), rng.standard_normal((graph.n, 1))])
+    X = np.column_stack([_from_coarse(graph, cycle, count), rng.standard_normal((graph.n, 1))])
     X, image, values = rayleigh_ritz(L, orthonormal(graph, X))
     change = np.empty((graph.n, 0))
     best, strict, enough = np.inf, needed == count, needed
@@ -251,14 +228,9 @@ def orthonormal(graph: Graph, Z: Array, off: Array | None = None) -> Array:
     return np.asarray(Z)
 
 
-def _from_coarse(levels: Hierarchy | NearTreeFactors, count: int) -> Array:
+def _from_coarse(graph: Graph, cycle: Hierarchy | Apply, count: int) -> Array:
     """Carry the first eigenvectors of the coarsest level up: a start close to the end."""
-    size = levels.sizes[-1]
-    if (
-        isinstance(levels, NearTreeFactors)
-        or len(levels.sizes) == 1
-        or not count < size <= 2 * COARSE
-    ):
-        return np.random.default_rng(SEED + 7).standard_normal((levels.sizes[0], count))
-    _, coarse = sla.eigh(levels.coarsest, levels.mass(), subset_by_index=[0, count])
-    return np.asarray(levels.prolong(coarse[:, 1:]))
+    coarse = cycle.coarse_modes(count) if isinstance(cycle, Hierarchy) else None
+    if coarse is None:
+        return np.random.default_rng(SEED + 7).standard_normal((graph.n, count))
+    return coarse

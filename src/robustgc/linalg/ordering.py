@@ -29,18 +29,11 @@ _FEW = 0.1  # of the nodes in branches: no hub has so many that an order by degr
 
 @dataclass(frozen=True)
 class Numbering:
-    """The same graph with other numbers for its nodes; without an order all keep theirs.
-
-    Attributes
-    ----------
-    graph : Graph
-    order, place : ndarray of int or None
-        The old number of every node, and the new one.
-    """
+    """The same graph with other numbers for its nodes; without an order all keep theirs."""
 
     graph: Graph
-    order: NDArray[Any] | None = None
-    place: NDArray[Any] | None = None
+    order: NDArray[Any] | None = None  # the old number of every node
+    place: NDArray[Any] | None = None  # the new one
 
     def to(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return node values in the new order."""

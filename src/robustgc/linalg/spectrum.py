@@ -15,7 +15,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from robustgc.graph import threads
 from robustgc.graph.alerts import ResidualWarning, warn
 from robustgc.graph.graph import KINDS, SMALL, Graph, per_graph
-from robustgc.graph.quoting import quoted
+from robustgc.graph.quoting import check_choice, quoted
 from robustgc.graph.weights import Array, Weights
 from robustgc.linalg.cg import regularised_inverse
 from robustgc.linalg.eigenpairs import MOST_TINY, SEED, TINY, UNRESOLVED, Eigenpairs
@@ -55,7 +55,8 @@ def full_spectrum(graph: Graph, kind: str = "normalized") -> Spectrum:
     >>> full_spectrum(Graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]])).values
     array([0., 1., 2.])
     """
-    return _full_spectrum(graph, _checked_kind(kind))
+    check_choice("laplacian", kind, KINDS)
+    return _full_spectrum(graph, kind)
 
 
 def eigenpairs(graph: Graph, k: int, kind: str = "normalized") -> Spectrum:
@@ -69,7 +70,7 @@ def eigenpairs(graph: Graph, k: int, kind: str = "normalized") -> Spectrum:
     NotConvergedError
         Neither converged; the text says how far each got.
     """
-    _checked_kind(kind)
+    check_choice("laplacian", kind, KINDS)
     if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= graph.n:
         raise ValueError(
             f"{quoted(k)} eigenvectors were asked of a graph of {graph.n} nodes; it has {graph.n}. "
@@ -90,14 +91,6 @@ def tiny_modes(graph: Graph) -> Spectrum:
     below = TINY * _Matrix(graph, "normalized").top
     known = full_spectrum(graph) if graph.n <= SMALL else _iterated(graph, 2, "normalized")
     return known.first(max(1, min(int((known.values < below).sum()), MOST_TINY)))
-
-
-def _checked_kind(kind: str) -> str:
-    if kind not in KINDS:
-        raise ValueError(
-            f"laplacian={quoted(kind)} is unknown; it must be one of {', '.join(KINDS)}."
-        )
-    return kind
 
 
 class _Matrix:
