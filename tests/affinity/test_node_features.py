@@ -1,11 +1,13 @@
 """Columns of node data: what they are taken for, what is left out, and who is joined to whom."""
 
 import numpy as np
+import pandas as pd
+import polars
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from robustgc.affinity.node_features import FeatureGraph, FeatureScale
+from robustgc.affinity.node_features import FeatureGraph, FeatureScale, read_features
 
 
 def drawn(n, columns, seed=311):
@@ -78,7 +80,7 @@ def test_missing_values_count_as_the_median_and_rows_of_them_have_no_features():
     graph = FeatureGraph.of(X)
     assert_array_equal(graph.nodes, np.setdiff1d(np.arange(30), [5, 6]))
     assert graph.weights()[[5, 6]].sum() == 0
-    assert graph.scale.notes[:2] == (
+    assert graph.notes[-2:] == (
         "nodes that lack some features: 3; the median of the column stands in",
         "nodes without features: 2",
     )
@@ -142,22 +144,49 @@ def test_many_sparse_columns():
     assert graph.weights().shape == (300, 300)
 
 
-@pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("X", [words(), drawn(60, 3)])
-def test_a_fitted_row_that_comes_again_has_its_neighbours_and_itself(X, store):
-    graph = FeatureGraph.of(store(X))
-    known, again = graph.weights().toarray(), graph.rows(store(X)).toarray()
-    some = graph.nodes
-    # A row that comes again is nearest to itself, so that its tenth neighbour gives way.
-    assert (again[some, some] > 0).all()
-    others = ~np.eye(len(X), dtype=bool)
-    assert ((again > 0) & others <= (known > 0)).mean() > 0.95
-    assert again[np.setdiff1d(np.arange(len(X)), some)].sum() == 0
+def test_columns_that_differ_by_rounding_only_tell_nothing():
+    z = np.array([0.1 + 0.2, 0.3] * 30)[:, None]
+    with pytest.raises(ValueError, match="none of their 1 columns has two different values"):
+        FeatureGraph.of(z)
+    scale = FeatureScale.of(np.column_stack([drawn(60, 40), z]))
+    assert (scale.kind, len(scale.used)) == ("embedding", 40)
 
 
-def test_new_rows_with_other_columns_are_refused():
-    graph = FeatureGraph.of(drawn(20, 3))
-    with pytest.raises(ValueError, match="have 4 columns, the model was fitted with 3"):
-        graph.rows(drawn(2, 4))
-    with pytest.raises(ValueError, match="infinite"):
-        graph.rows(np.full((1, 3), np.inf))
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_deviations_of_sparse_columns_are_those_of_dense_ones(offset):
+    X = words(columns=4, share=0.9) * (offset + drawn(60, 4))
+    dense, sparse = (
+        FeatureScale.of(store(X), "measurements") for store in (np.asarray, sp.csr_array)
+    )
+    assert_allclose(sparse.factor, dense.factor, rtol=1e-9)
+
+
+def test_frames_of_nullable_and_masked_columns():
+    columns = {
+        "age": pd.array([1, 2, None, 4], dtype="Int64"),
+        "member": pd.array([True, None, False, True], dtype="boolean"),
+        "zip": ["01234", "1", "2", "3"],
+    }
+    X, names, notes = read_features(pd.DataFrame(columns), 4)
+    assert names == ["age", "member"]
+    assert_array_equal(X, [[1, 1], [2, np.nan], [np.nan, 0], [4, 1]])
+    assert notes == ["columns of text are left out: 'zip'"]
+    masked = np.ma.array([[1.0, 2.0], [1e9, 4.0]], mask=[[False, False], [True, False]])
+    assert_array_equal(read_features(masked, 2)[0], [[1, 2], [np.nan, 4]])
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        (np.ones((4, 2)) * 1j, "of type complex128"),
+        (np.array([["1", "2"]] * 4), "of type <U1"),
+        (
+            pd.DataFrame(np.ones((4, 2)), columns=["a", "a"]),
+            "Two columns of the features are called 'a'",
+        ),
+        (polars.LazyFrame({"a": [1.0, 2.0, 3.0, 4.0]}), "not computed yet"),
+    ],
+)
+def test_features_that_cannot_be_read_are_refused(features, message):
+    with pytest.raises(ValueError, match=message):
+        read_features(features, 4)

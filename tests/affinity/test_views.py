@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from robustgc import Graph
-from robustgc.affinity.views import SHARES, mixed, normalised, normalised_rows, views
+from robustgc.affinity.views import SHARES, in_mean_degrees, mixed, views
 
 
 def drawn(n, p, seed):
@@ -18,21 +18,20 @@ def drawn(n, p, seed):
 
 
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
-def test_a_mixture_has_the_laplacian_of_both(store):
-    W, F = drawn(12, 0.7, 401), drawn(12, 0.7, 409)
-    of_edges, of_features = normalised(store(W)), sp.csr_array(normalised(F))
-    found = mixed(of_edges, of_features, 0.3)
+def test_a_mixture_has_the_shares_of_both_in_the_mean_degree(store):
+    W, F = drawn(12, 0.7, 401), 5 * drawn(12, 0.7, 409)
+    found = mixed(in_mean_degrees(store(W)), in_mean_degrees(sp.csr_array(F)), 0.3)
     found = found.toarray() if sp.issparse(found) else found
-    parts = [np.eye(12) - w / np.sqrt(np.outer(w.sum(axis=0), w.sum(axis=0))) for w in (W, F)]
-    assert_allclose(np.eye(12) - found, 0.7 * parts[0] + 0.3 * parts[1], atol=1e-14)
+    expected = 0.7 * W / W.sum(axis=1).mean() + 0.3 * F / F.sum(axis=1).mean()
+    assert_allclose(found, expected, atol=1e-14)
+    assert (found == found.T).all()
 
 
-def test_nodes_without_edges_have_none_in_the_normalised_weights():
+def test_nodes_without_edges_do_not_count_in_the_mean_degree():
     W = np.zeros((3, 3))
     W[0, 1] = W[1, 0] = 4.0
-    assert_allclose(normalised(W), [[0, 1, 0], [1, 0, 0], [0, 0, 0]])
-    assert_allclose(normalised_rows(np.array([[4.0, 0, 0], [0, 0, 0]]), W.sum(axis=1)).toarray(),
-                    [[1, 0, 0], [0, 0, 0]])  # fmt: skip
+    assert_allclose(in_mean_degrees(W), W / 4)
+    assert_allclose(in_mean_degrees(np.zeros((3, 3))), 0)
 
 
 @given(seed=st.integers(2, 10_000), edges=st.floats(0.02, 0.3), near=st.floats(0.02, 0.3))
@@ -41,7 +40,7 @@ def test_every_view_connects_what_edges_and_features_connect_together(seed, edge
     W, F = drawn(n, edges, seed), drawn(n, near, seed + 1)
     W[np.arange(n - 1), np.arange(1, n)] += F[np.arange(n - 1), np.arange(1, n)] == 0
     W = np.maximum(W, W.T)  # together they are connected
-    found = views(normalised(sp.csr_array(W)), normalised(sp.csr_array(F)))
+    found = views(in_mean_degrees(sp.csr_array(W)), in_mean_degrees(sp.csr_array(F)))
     for view in found:
         Graph(view.weights)  # refuses what is not connected
     names = [view.name for view in found]
@@ -50,8 +49,8 @@ def test_every_view_connects_what_edges_and_features_connect_together(seed, edge
 
 def test_a_view_alone_is_the_graph_itself_where_that_is_connected():
     W, F = drawn(15, 0.6, 419), drawn(15, 0.1, 421)
-    S = normalised(sp.csr_array(W))
-    assert (views(S, normalised(sp.csr_array(F)))[0].weights != S).nnz == 0
+    S = in_mean_degrees(sp.csr_array(W))
+    assert (views(S, in_mean_degrees(sp.csr_array(F)))[0].weights != S).nnz == 0
 
 
 def test_links_of_the_other_are_taken_outside_of_the_largest_component_only():

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import lifting
-from robustgc import RobustGC
+from robustgc import Graph, RobustGC
 from robustgc.affinity.views import SHARES
 from robustgc.estimators.saving.model import save
 from robustgc.transduction.answer import BY_FEATURES, DECIDED, ISOLATED
@@ -153,19 +153,24 @@ def test_dense_sparse_and_frames_give_the_same():
                     atol=1e-6 * np.abs(expected).max())  # fmt: skip
 
 
-def test_new_nodes_are_answered_by_features_by_edges_and_by_both():
-    W, X, y, truth = drawn(4099, apart=3.0)
-    W = sp.csr_array(W)
-    old, new = np.arange(len(y)) % 5 > 0, np.arange(len(y)) % 5 == 0
-    clf = fitted(W[old][:, old], y[old], X[old])
-    edges = W[new][:, old]
-    for rows, features in ((edges, X[new]), (None, X[new]), (edges, None)):
-        known = clf.predict(rows, features=features)
-        assert np.mean(known == truth[new]) > 0.75
-        chances = clf.predict_proba(rows, features=features)
-        assert_allclose(np.nansum(chances, axis=1)[known >= 0], 1.0)
-    assert clf.decision_function(edges, features=X[new]).shape == (new.sum(), 3)
-    assert_array_equal(clf.predict(W[old][:, old]), clf.transduction_)
+def test_fitted_nodes_are_predicted_and_new_ones_refused():
+    W, X, y, _ = drawn(4099)
+    for form in (np.asarray(W.toarray()) if sp.issparse(W) else W, sp.csr_array(W)):
+        clf = fitted(form, y, X)
+        assert_array_equal(clf.predict(W), clf.transduction_)
+        assert_array_equal(clf.predict(sp.csr_array(W)[[3, 7]]), clf.transduction_[[3, 7]])
+        with pytest.raises(ValueError, match="2 of 2 rows are new nodes"):
+            clf.predict(np.eye(2, len(y)))
+    assert clf.score(W, clf.transduction_) == 1.0
+
+
+def test_a_view_of_the_graph_alone_is_the_graph_whatever_its_degrees():
+    W, X, y, _ = drawn(4101)
+    heavy = np.exp(1.5 * np.random.default_rng(4102).standard_normal(len(y)))
+    W = sp.diags_array(heavy) @ sp.csr_array(W) @ sp.diags_array(heavy)
+    graph = next(iter(fitted(W, y, X)._fit.components.values())).fit.answers[0].view.problem.graph
+    expected = Graph(W)
+    assert_allclose(graph.L_N(X), expected.L_N(X), atol=1e-12)
 
 
 def test_the_papers_model_takes_graph_and_features_half_and_half():
@@ -202,11 +207,6 @@ def test_features_where_they_have_no_meaning_are_refused(tmp_path):
         RobustGC(affinity="precomputed", landmarks=50).fit(W, y, features=X)
     with pytest.raises(ValueError, match="unknown; choose one of auto"):
         RobustGC(affinity="precomputed").fit(W, y, features=X, features_as="words")
-    clf = fitted(W, y, None)
-    with pytest.raises(ValueError, match="fitted without features"):
-        clf.predict(W, features=X)
-    with pytest.raises(ValueError, match="Give weights to the fitted nodes, features"):
-        fitted(W, y, X).predict(None)
     model = fitted(W, y, X)
     with pytest.raises(ValueError, match="features cannot be saved"):
         save(model, tmp_path / "model")
@@ -216,6 +216,6 @@ def test_a_column_made_from_the_labels_is_named():
     W, X, y, truth = drawn(4133)
     frame = pd.DataFrame(X, columns=list("abcde")).assign(group=truth * 10.0)
     assert any(
-        "group of the features alone gives every label" in n for n in fitted(W, y, frame).notes_
+        "'group' of the features alone gives every label" in n for n in fitted(W, y, frame).notes_
     )
     assert not any("alone" in note for note in fitted(W, y, X).notes_)

@@ -6,13 +6,14 @@ columns; counts of words by the cosine, rare words counting more; embeddings by 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from robustgc.affinity.features import Standardisation, column_names, unit_rows
+from robustgc.affinity.features import ROUNDING, Standardisation, column_names, unit_rows
 from robustgc.affinity.kinds import Nearest
 from robustgc.affinity.neighbours import approximates
 from robustgc.graph.quoting import listed, quoted
@@ -30,39 +31,34 @@ _SAID = {
 }
 
 
-def read_features(features: Any, n_nodes: int | None) -> tuple[Any, list[str] | None, list[str]]:
+def read_features(features: Any, n_nodes: int) -> tuple[Any, list[str] | None, list[str]]:
     """Return features as an array or a sparse array, the names of their columns, and notes.
 
-    Columns of text are left out. `n_nodes` is how many rows there must be; None: any number.
+    Columns of text are left out, and said.
     """
+    if hasattr(features, "collect_schema") and not hasattr(features, "__len__"):
+        raise ValueError("The features are a frame that is not computed yet; call collect() first.")
     names, notes = column_names(features), list[str]()
-    if sp.issparse(features):
-        X: Any = sp.csr_array(features).astype(np.float64)
-    elif names is not None:
-        columns = [np.asarray(features[name]) for name in names]
-        known = [_numbers(column) for column in columns]
-        if text := [name for name, column in zip(names, known, strict=True) if column is None]:
-            notes.append(f"columns of text are left out: {listed(text)}")
-        names = [name for name, column in zip(names, known, strict=True) if column is not None]
-        if not names:
-            raise ValueError(
-                "The features hold no column of numbers. Give some, or leave them out."
-            )
-        X = np.column_stack([column for column in known if column is not None])
+    if names is not None:
+        names, X = _of_frame(features, names, notes)
+    elif getattr(getattr(features, "dtype", None), "kind", "") in ("c", "U", "S"):
+        raise ValueError(f"The features are of type {features.dtype}; give real numbers.")
+    elif sp.issparse(features):
+        X = sp.csr_array(features).astype(np.float64)
     else:
         try:
-            X = np.asarray(features, dtype=np.float64)
+            X = np.ma.filled(np.ma.asarray(features, dtype=np.float64), np.nan)
         except (TypeError, ValueError):
             raise ValueError(
                 "The features hold text or objects; give numbers, with NaN where one is missing, "
-                "or a frame, whose columns of text are left out."
+                "or a frame of pandas, polars or pyarrow, whose columns of text are left out."
             ) from None
     if X.ndim != 2 or X.shape[1] == 0:
         raise ValueError(
             f"The features have shape {X.shape}; give a row for each node and a column for each "
             "feature."
         )
-    if n_nodes is not None and X.shape[0] != n_nodes:
+    if X.shape[0] != n_nodes:
         raise ValueError(
             f"The features have {X.shape[0]} rows, the graph has {n_nodes} nodes. Give a row for "
             "each node, in the order of the graph; NaN where a node has no features."
@@ -70,14 +66,28 @@ def read_features(features: Any, n_nodes: int | None) -> tuple[Any, list[str] | 
     return X, names, notes
 
 
+def _of_frame(frame: Any, names: list[str], notes: list[str]) -> tuple[list[str], Array]:
+    """Return the names and values of the columns of numbers; note those of text."""
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"Two columns of the features are called {quoted(twice)}. Rename one.")
+    columns = {name: _numbers(np.asarray(frame[name])) for name in names}
+    if text := [name for name, column in columns.items() if column is None]:
+        notes.append(f"columns of text are left out: {listed(text)}")
+    known = {name: column for name, column in columns.items() if column is not None}
+    if not known:
+        raise ValueError("The features hold no column of numbers. Give some, or leave them out.")
+    return list(known), np.column_stack(list(known.values()))
+
+
 def _numbers(column: NDArray[Any]) -> Array | None:
     """Return a column of a frame as numbers, None if it holds text."""
     if column.dtype.kind in "biuf":
         return column.astype(np.float64)
-    if column.dtype.kind != "O":
+    if column.dtype.kind != "O" or any(isinstance(value, str | bytes) for value in column):
         return None
-    try:
-        return np.array([np.nan if value is None else value for value in column], dtype=np.float64)
+    try:  # missing values of nullable types are no numbers
+        return np.array([float(v) if isinstance(v, Real) else np.nan for v in column])
     except (TypeError, ValueError):
         return None
 
@@ -98,7 +108,6 @@ class FeatureScale:
         (1 + rows with it)) + 1``, else 1.
     centre : ndarray, shape (used,)
         What is subtracted before. Distances do not see it: it is 0 where zeros are not stored.
-    n_columns : int
     notes : tuple of str
         What was decided, for the user.
     """
@@ -108,7 +117,6 @@ class FeatureScale:
     median: Array
     factor: Array
     centre: Array
-    n_columns: int
     notes: tuple[str, ...]
 
     @classmethod
@@ -129,33 +137,28 @@ class FeatureScale:
         filled, missing = _filled(X, median)
         known = filled[np.flatnonzero(missing < X.shape[1])]
         used = _varied(known)
+        centre, factor = _standard(known[:, used])
+        some = factor > 0  # else they differ by rounding
+        used, centre, factor = used[some], centre[some], factor[some]
         if len(used) == 0:
             raise ValueError(
                 f"The features tell no nodes apart: none of their {X.shape[1]} columns has two "
                 "different values. Leave the features out."
             )
-        notes = []
-        if partly := int(((missing > 0) & (missing < X.shape[1])).sum()):
-            notes.append(
-                f"nodes that lack some features: {partly}; the median of the column stands in"
-            )
-        if nothing := int((missing == X.shape[1]).sum()):
-            notes.append(f"nodes without features: {nothing}")
+        known, notes = known[:, used], []
         if len(used) < X.shape[1]:
             constant = np.setdiff1d(np.arange(X.shape[1]), used)
             which = listed([_name(k, names) for k in constant])
             notes.append(f"columns with one value only are left out: {which}")
-        known = known[:, used]
-        chosen = _kind(known) if kind == "auto" else kind
+        chosen = _kind(known, factor) if kind == "auto" else kind
         how = f"the columns of the features ({len(used)}) are {_SAID[chosen]}"
         notes.append(how if kind != "auto" else f"{how}; features_as= says otherwise")
-        factor, centre = np.ones(len(used)), np.zeros(len(used))
-        if chosen == "measurements":
-            centre, factor = _standard(known)
-        elif chosen == "counts":
+        if chosen != "measurements":
+            factor, centre = np.ones(len(used)), np.zeros(len(used))
+        if chosen == "counts":
             rows_with = np.asarray((known > 0).sum(axis=0), dtype=float).ravel()
             factor = np.log((1 + known.shape[0]) / (1 + rows_with)) + 1
-        return cls(chosen, used, median[used], factor, centre, X.shape[1], tuple(notes))
+        return cls(chosen, used, median[used], factor, centre, tuple(notes))
 
     def applied(self, X: Any) -> tuple[Any, NDArray[np.int64]]:
         """Return the rows that can be compared, as points, and their numbers.
@@ -179,22 +182,13 @@ class FeatureScale:
 
 @dataclass(frozen=True, eq=False)
 class FeatureGraph:
-    """The nodes that are alike by their features, each joined to its nearest ones.
-
-    Attributes
-    ----------
-    scale : FeatureScale
-    neighbours : Nearest
-        Of the nodes that have features.
-    nodes : ndarray of int
-        These nodes.
-    n_nodes : int
-    """
+    """The nodes that are alike by their features, each joined to its nearest ones."""
 
     scale: FeatureScale
-    neighbours: Nearest
-    nodes: NDArray[np.int64]
+    neighbours: Nearest  # of the nodes that have features
+    nodes: NDArray[np.int64]  # these nodes
     n_nodes: int
+    notes: tuple[str, ...]  # what was decided, for the user
 
     @classmethod
     def of(cls, X: Any, kind: str = "auto", names: Sequence[str] | None = None) -> Self:
@@ -215,30 +209,22 @@ class FeatureGraph:
                 f"Only {len(nodes)} of {X.shape[0]} nodes has features that can be compared. Leave "
                 "the features out."
             )
+        notes, partly = list(scale.notes), _filled(X[:, scale.used], scale.median)[1][nodes] > 0
+        if partly.any():
+            notes.append(
+                f"nodes that lack some features: {partly.sum()}; the median of the column stands in"
+            )
+        if without := X.shape[0] - len(nodes):
+            notes.append(f"nodes without features: {without}")
         points = _stored(points)
-        k = min(N_NEIGHBORS, len(nodes) - 1)
-        return cls(scale, Nearest(points, k, approximates(points, "auto")), nodes, X.shape[0])
+        near = Nearest(points, min(N_NEIGHBORS, len(nodes) - 1), approximates(points, "auto"))
+        return cls(scale, near, nodes, X.shape[0], tuple(notes))
 
     def weights(self) -> Weights:
         """Return the symmetric weights between all nodes; those without features have none."""
         known = sp.coo_array(self.neighbours.weights())
         pairs = (self.nodes[known.row], self.nodes[known.col])
         return sp.csr_array((known.data, pairs), shape=(self.n_nodes, self.n_nodes))
-
-    def rows(self, X: Any) -> Weights:
-        """Return weights between new nodes, of which X has the features, and fitted ones."""
-        if X.shape[1] != self.scale.n_columns:
-            raise ValueError(
-                f"The features have {X.shape[1]} columns, the model was fitted with "
-                f"{self.scale.n_columns}. Give the same columns in the same order."
-            )
-        _refuse_infinite(X, None)
-        points, rows = self.scale.applied(X)
-        if sp.issparse(points) != sp.issparse(self.neighbours.X):
-            points = points.toarray() if sp.issparse(points) else sp.csr_array(points)
-        known = sp.coo_array(self.neighbours.rows(points)[0])
-        pairs = (rows[known.row], self.nodes[known.col])
-        return sp.csr_array((known.data, pairs), shape=(X.shape[0], self.n_nodes))
 
 
 def _refuse_infinite(X: Any, names: Sequence[str] | None) -> None:
@@ -298,32 +284,37 @@ def _varied(X: Any) -> NDArray[np.int64]:
     return np.flatnonzero(high > low)
 
 
-def _kind(X: Any) -> str:
-    """Tell what columns are from their values."""
+def _kind(X: Any, factor: Array) -> str:
+    """Tell what columns are from their values; `factor` is ``1 / deviation``."""
     values = X.data if sp.issparse(X) else X
     filled = np.count_nonzero(values) / max(1, X.shape[0] * X.shape[1])
     if X.shape[1] >= _WORDS and filled < 0.5 and values.min(initial=0.0) >= 0:
         return "counts" if (values == np.round(values)).all() else "embedding"
     if X.shape[1] >= _WIDE:
-        low, high = np.quantile(1 / _standard(X)[1], (0.1, 0.9))
+        low, high = np.quantile(factor, (0.1, 0.9))
         if high <= _EVEN * low:
             return "embedding"
     return "measurements"
 
 
 def _standard(X: Any) -> tuple[Array, Array]:
-    """Return the centre and ``1 / deviation`` of every column, all of which vary."""
-    if sp.issparse(X):
-        size = abs(X).max(axis=0).toarray().ravel()  # squares of huge numbers would overflow
-        shares = sp.csr_array(X @ sp.diags_array(1 / size))
-        mean = np.asarray(shares.mean(axis=0)).ravel()
-        square = np.asarray(shares.multiply(shares).mean(axis=0)).ravel()
-        deviation = np.sqrt(np.maximum(square - mean**2, 0.0)) * size
-        centre = np.zeros(X.shape[1])
-    else:
+    """Return the centre and ``1 / deviation`` of every column; 0 where that is rounding only."""
+    if not sp.issparse(X):
         standard = Standardisation.of(X)
         centre, deviation = standard.mean, standard.deviation
-    return centre, np.where(deviation > 0, 1 / np.where(deviation > 0, deviation, 1.0), 0.0)
+    else:
+        X, centre = sp.csc_array(X), np.zeros(X.shape[1])
+        size = abs(X).max(axis=0).toarray().ravel()  # squares of huge numbers would overflow
+        size[size == 0] = 1.0
+        shares, rows = X.data / np.repeat(size, np.diff(X.indptr)), X.shape[0]
+        column = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+        mean = np.bincount(column, shares, X.shape[1]) / rows
+        square = np.bincount(column, (shares - mean[column]) ** 2, X.shape[1])
+        square += (rows - np.diff(X.indptr)) * mean**2
+        spread = np.sqrt(square / rows)
+        deviation = np.where(spread > ROUNDING, spread, 0.0) * size
+    some = deviation >= np.finfo(float).tiny
+    return centre, np.where(some, 1 / np.where(some, deviation, 1.0), 0.0)
 
 
 def _row_sizes(X: Any) -> Array:

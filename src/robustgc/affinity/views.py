@@ -1,7 +1,7 @@
 """Two graphs on the same nodes, from edges and from features -> views: one of them, or both mixed.
 
-With the normalised weights ``S = D^-1/2 W D^-1/2`` of each, a mixture ``(1 - a) S_G + a S_X`` has,
-but for what its degrees differ from 1, the Laplacian ``(1 - a) L_G + a L_X``; it is a graph as any.
+Each is divided by its mean degree, and ``(1 - a) W_G + a W_X`` is a graph as any other: the graph
+itself for a = 0, and that of the features for a = 1.
 """
 
 from dataclasses import dataclass
@@ -12,23 +12,19 @@ import scipy.sparse as sp
 
 from robustgc.affinity.node_features import FeatureGraph
 from robustgc.graph.csr import CSR
-from robustgc.graph.weights import Array, Operator, Weights, check_weights, components
+from robustgc.graph.weights import Operator, Weights, components
 
 # Shares of the features between the graph alone and the features alone: small enough for the graph
 # to lead, and for the features. Nothing is picked, so that they need not be closer.
 SHARES = (0.1, 0.3, 0.5, 0.7)
-_EVEN = 0.5  # where one mixture stands for all: components, the paper's model, new nodes
+_EVEN = 0.5  # where one mixture stands for all: components, the paper's model
 
 
 @dataclass(frozen=True, eq=False)
 class View:
     """A way to see the nodes.
 
-    Attributes
-    ----------
-    share : float
-        Of the features: 0 for the edges alone, 1 for the features alone.
-    weights : ndarray or csr_array
+    `share` is that of the features: 0 for the edges alone, 1 for the features alone.
     """
 
     share: float
@@ -40,19 +36,11 @@ class View:
         return {0.0: "graph", 1.0: "features"}.get(self.share, "both")
 
 
-def normalised(W: Weights) -> Weights:
-    """Return ``D^-1/2 W D^-1/2``; a node without edges has none."""
-    roots = _inverse_roots(np.asarray(W.sum(axis=1), dtype=float).ravel())
-    if isinstance(W, np.ndarray):
-        return check_weights(W * roots[:, None] * roots)  # symmetric to the last digit, too
-    return check_weights(sp.csr_array(sp.diags_array(roots) @ W @ sp.diags_array(roots)))
-
-
-def normalised_rows(rows: Weights, degrees: Array) -> Weights:
-    """Return weights between new nodes and fitted ones, divided by the roots of both degrees."""
-    rows = sp.csr_array(rows)
-    own = _inverse_roots(np.asarray(rows.sum(axis=1), dtype=float).ravel())
-    return sp.csr_array(sp.diags_array(own) @ rows @ sp.diags_array(_inverse_roots(degrees)))
+def in_mean_degrees(W: Weights) -> Weights:
+    """Return weights divided by the mean degree of the nodes that have edges."""
+    degrees = np.asarray(W.sum(axis=1), dtype=float).ravel()
+    some = degrees > 0
+    return W / degrees[some].mean() if some.any() else W
 
 
 def mixed(of_edges: Weights, of_features: Weights, share: float) -> Weights:
@@ -91,13 +79,11 @@ def views(of_edges: Weights, of_features: Weights) -> tuple[View, ...]:
 
 
 class FeaturedGraph:
-    """A graph whose nodes have features: normalised weights by edges and by features."""
+    """A graph whose nodes have features: its weights by edges and by features."""
 
     def __init__(self, W: Weights, features: FeatureGraph) -> None:
-        W, F = _stored(W), features.weights()
-        self.features = features
-        self._degrees = tuple(np.asarray(part.sum(axis=1), dtype=float).ravel() for part in (W, F))
-        self.of_edges, self.of_features = normalised(W), normalised(F)
+        self.of_edges = in_mean_degrees(_stored(W))
+        self.of_features = in_mean_degrees(features.weights())
 
     def weights(self) -> Weights:
         """Return the weights of both, half and half: what connects the nodes."""
@@ -105,21 +91,10 @@ class FeaturedGraph:
 
     def views(self, rows: Any) -> tuple[View, ...]:
         """Return the views of the nodes of one component."""
-        if isinstance(rows, slice):
-            return views(self.of_edges, self.of_features)
         parts = (self.of_edges, self.of_features)
-        return views(*(part[rows][:, rows] for part in parts))
-
-    def rows(self, edges: Any, features: Any) -> tuple[Weights, Array]:
-        """Return weights between new nodes and these, and of each with itself, from both.
-
-        `edges` are weights to the fitted nodes, or None; `features` an array, or None.
-        """
-        count = (edges if features is None else features).shape[0]
-        none = sp.csr_array((count, len(self._degrees[0])))
-        of_edges = none if edges is None else normalised_rows(edges, self._degrees[0])
-        known = none if features is None else self.features.rows(features)
-        return mixed(of_edges, normalised_rows(known, self._degrees[1]), _EVEN), np.zeros(count)
+        if not isinstance(rows, slice):
+            parts = (parts[0][rows][:, rows], parts[1][rows][:, rows])
+        return views(*parts)
 
 
 def _stored(W: Weights) -> Weights:
@@ -152,7 +127,3 @@ def _any(S: Weights) -> bool:
     """Whether two different nodes are joined."""
     links = sp.coo_array(S)
     return bool((links.data[links.row != links.col] > 0).any())
-
-
-def _inverse_roots(degrees: Array) -> Array:
-    return np.where(degrees > 0, 1 / np.sqrt(np.where(degrees > 0, degrees, 1.0)), 0.0)

@@ -23,6 +23,7 @@ from robustgc.affinity.features import (
 )
 from robustgc.affinity.kinds import Affinity
 from robustgc.affinity.points import as_float, row_keys, same
+from robustgc.affinity.views import FeaturedGraph
 from robustgc.graph.alerts import warn
 from robustgc.graph.csr import CSR
 from robustgc.graph.quoting import quoted
@@ -95,6 +96,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
 
     _scaling: Standardisation | None = None  # of columns, where `classify` has standardised them
     _chosen: NDArray[np.int64] | None = None  # as in `InputGraph`
+    _featured: FeaturedGraph | None = None  # where the nodes of the graph have features
 
     def _set_parameters(self, arguments: dict[str, Any]) -> None:
         """Set the parameters of an `__init__`, from its `locals()`, each as it was given."""
@@ -236,6 +238,12 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             agreed = np.unique(self._answer.codes[nodes])
             codes[row] = agreed[0] if len(agreed) == 1 else decide(f[row][None])[0]
         new = np.setdiff1d(np.arange(X.shape[0]), [row for row, _ in fitted])
+        if self._featured is not None and len(new):
+            raise ValueError(
+                f"{len(new)} of {X.shape[0]} rows are new nodes, and the model was fitted with "
+                "features, by which new nodes cannot be predicted yet. Add them to the graph, with "
+                "their features, and fit again."
+            )
         f[new] = _extended(self._graph_answer, self._affinity, X, new)
         codes[new] = decide(f[new])
         return f, codes

@@ -1,20 +1,20 @@
-"""Features of the nodes in a fit: they join the graph's edges, and reach new nodes."""
+"""Features of the nodes in a fit: they join the edges of the graph."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from robustgc.affinity.node_features import FeatureGraph, read_features
 from robustgc.affinity.views import FeaturedGraph, View
 from robustgc.choice.candidates import Candidate
 from robustgc.estimators.base import InputGraph
-from robustgc.graph.quoting import quoted
-from robustgc.graph.weights import Array, separated
-from robustgc.transduction.answer import Transduction, decide
+from robustgc.graph.quoting import listed, quoted
+from robustgc.graph.weights import separated
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,6 @@ def check_features_allowed(affinity: Any, engine: str, landmarks: Any) -> None:
         )
 
 
-def refuse_features(features: Any) -> None:
-    """Refuse features of new nodes, where the model has none of the fitted ones."""
-    if features is not None:
-        raise ValueError(
-            "The model was fitted without features, so it has no use for those of new nodes. Leave "
-            "features out, or fit with them."
-        )
-
-
 def with_features(
     graph: InputGraph, features: Any, kind: str
 ) -> tuple[InputGraph, FeaturedGraph, tuple[str, ...]]:
@@ -70,31 +61,36 @@ def with_features(
     X, names, notes = read_features(features, graph.X.shape[0])
     known = FeatureGraph.of(X, kind, names)
     featured = FeaturedGraph(graph.weights, known)
-    notes += known.scale.notes + warnings_of_columns(X, graph.labels.codes, names)
+    notes += known.notes
+    if told := _columns_like_labels(X, graph.labels.codes, names):
+        notes.append(
+            f"{listed(told)} of the features alone {'gives' if len(told) == 1 else 'give'} every "
+            "label: was it made from the labels? Leave it out if so"
+        )
     joined = replace(graph, weights=separated(featured.weights()))
     return joined, featured, tuple(notes)
 
 
-def warnings_of_columns(X: Any, codes: NDArray[np.int64], names: Any) -> tuple[str, ...]:
-    """Say which column alone gives all labels, as one does that was made from them."""
+def _columns_like_labels(
+    X: Any, codes: NDArray[np.int64], names: Sequence[str] | None
+) -> list[str]:
+    """Return the columns with a value of its own for every class, the same at all its labels."""
     labelled = np.flatnonzero(codes >= 0)
-    rows, K = X[labelled], len(np.unique(codes[labelled]))
-    if len(labelled) < 3 * K:
-        return ()
-    told = []
-    for k in range(X.shape[1]):
-        column = rows[:, [k]].toarray().ravel() if not isinstance(rows, np.ndarray) else rows[:, k]
-        values, place = np.unique(column, return_inverse=True)
-        if len(values) != K:  # an own value for every class
-            continue
-        if len(np.unique(np.column_stack([place, codes[labelled]]), axis=0)) == K:
-            told.append(f"column {k}" if names is None else str(names[k]))
-    if not told:
-        return ()
-    return (
-        f"{' and '.join(told[:3])} of the features alone {'gives' if len(told) == 1 else 'give'} "
-        "every label: was it made from the labels? Leave it out if so",
-    )
+    classes, code = np.unique(codes[labelled], return_inverse=True)
+    if len(labelled) < 3 * len(classes):  # few labels are told apart by chance
+        return []
+    rows = X[labelled]
+    first = np.array([np.flatnonzero(code == c)[0] for c in range(len(classes))])
+    prototypes = rows[first][code]  # the first label of the own class, for every label
+    if sp.issparse(rows):
+        differ = abs(sp.csc_array(rows) - sp.csc_array(prototypes)).max(axis=0).toarray().ravel()
+    else:
+        differ = np.abs(rows - prototypes).max(axis=0)
+    alike = np.flatnonzero(differ == 0)
+    values = rows[first][:, alike]
+    values = values.toarray() if sp.issparse(values) else values
+    own = [len(np.unique(column)) == len(classes) for column in values.T]
+    return [f"column {k}" if names is None else names[k] for k in alike[own].tolist()]
 
 
 def view_weights(selection: Iterable[Candidate]) -> tuple[ViewWeight, ...]:
@@ -111,15 +107,3 @@ def view_weights(selection: Iterable[Candidate]) -> tuple[ViewWeight, ...]:
         ]
         rows.append(ViewWeight(View(share, None).name, share, float(weights.sum()), *means))
     return tuple(rows)
-
-
-def decisions(
-    answer: Transduction, featured: FeaturedGraph, edges: Any, features: Any
-) -> tuple[Array, NDArray[np.int64]]:
-    """Return decision values and class codes of new nodes, by their edges and their features."""
-    if edges is None and features is None:
-        raise ValueError("Give weights to the fitted nodes, features of the new ones, or both.")
-    if features is not None:
-        features = read_features(features, None if edges is None else edges.shape[0])[0]
-    f = answer.extend(*featured.rows(edges, features))
-    return f, decide(f)

@@ -8,21 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from robustgc.affinity.points import same
-from robustgc.affinity.views import FeaturedGraph
 from robustgc.audit.issues import LabelIssues
 from robustgc.choice.candidates import heaviest_lifted
 from robustgc.choice.likelihood import ATYPICAL
 from robustgc.estimators._docs import documented
 from robustgc.estimators.base import GraphClassifier, unchanged_by_failure
 from robustgc.estimators.engine import check_engine, fitting, ranks
-from robustgc.estimators.featured import (
-    check_features_allowed,
-    decisions,
-    refuse_features,
-    view_weights,
-    with_features,
-)
+from robustgc.estimators.featured import check_features_allowed, view_weights, with_features
 from robustgc.estimators.fits import AnswersOnly, Fit, GraphProblem
 from robustgc.graph.quoting import quoted
 from robustgc.graph.resources import rank_by_mpiexec
@@ -152,7 +144,6 @@ class RobustGC(GraphClassifier):
     _fit: Fit
     _sample_weight: Any  # of the label of every row of X, with mean 1 over the labels
     _shares: Array | None  # of the classes, by `priors`
-    _featured: FeaturedGraph | None = None  # where the nodes have features
 
     def fit(
         self,
@@ -176,7 +167,9 @@ class RobustGC(GraphClassifier):
             another, with or without its heaviest label.
         features : array, sparse matrix or frame, shape (N, columns), default=None
             Data on the nodes of a graph (``affinity="precomputed"``), NaN where a value is missing.
-            The graph, neighbours by features and mixtures are weighed by labels left out.
+            The graph, a neighbour graph of the features and mixtures of both are weighed by labels
+            left out (`views_`), so that what tells nothing has no weight. New nodes cannot be
+            predicted then: add them to the graph, and fit again.
         features_as : {"auto", "measurements", "counts", "embedding"}, default="auto"
             What the columns are; "auto" tells it from their values, and `notes_` says what.
 
@@ -230,31 +223,6 @@ class RobustGC(GraphClassifier):
         self.n_features_in_ = fitted.share.n
         self._set_model(fitted.answer)
         return self
-
-    def decision_function(self, X: Any, features: Any = None) -> Array:
-        """Return decision values: positive towards ``classes_[1]``, or one column per class.
-
-        A row of X that was fitted gets its fitted value; other points are answered by the
-        out-of-sample extension. NaN where the extension does not reach. In a model fitted with
-        features, `features` are those of the new nodes; without edges X is None.
-        """
-        return self._shaped(self._featured_decisions(X, features)[0])
-
-    def predict(self, X: Any, features: Any = None) -> NDArray[Any]:
-        """Return the class of every new node; the unlabelled marker where there is no answer."""
-        _, codes = self._featured_decisions(X, features)
-        return self._labels.names(codes)
-
-    def _featured_decisions(self, X: Any, features: Any) -> tuple[Array, NDArray[np.int64]]:
-        """Return decision values and class codes of new nodes, by their edges and features."""
-        check_is_fitted(self)
-        if self._featured is None:
-            refuse_features(features)
-            return self._decisions(X)
-        edges = None if X is None else self._read(X, reset=False)
-        if features is None and edges is not None and same(edges, self._X):
-            return self._answer.f.copy(), self._answer.codes
-        return decisions(self._answer, self._featured, edges, features)
 
     def _check_parameters(self) -> Parameters:
         """Return the model's own parameters, or refuse them before any work is done."""
@@ -354,7 +322,7 @@ class RobustGC(GraphClassifier):
         nodes = self._fit.queries(int(n))
         return nodes if self._chosen is None else np.asarray(self._chosen[nodes])
 
-    def predict_proba(self, X: Any, features: Any = None) -> Array:
+    def predict_proba(self, X: Any) -> Array:
         """Return the probability of every class; rows sum to 1, points without an answer get NaN.
 
         By default the probabilities are calibrated on the given labels, each left out: of answers
@@ -366,7 +334,7 @@ class RobustGC(GraphClassifier):
         Where one class is labelled in a component, nothing is known of the others: f is 1 by
         convention, and the probability is what that makes of it.
         """
-        return self._probabilities(self._featured_decisions(X, features)[0])
+        return super().predict_proba(X)
 
     def _probabilities(self, f: Array) -> Array:
         if calibrated(self._answer.certificates.values()):
