@@ -1,4 +1,4 @@
-"""Points where distances neither cancel nor overflow, and which of them are near each other."""
+"""Shift and scale points so that distances lose no digits, and find which are near each other."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The candidates' decision values at every label without it, by class means and by regressions.
+"""Score every label by each candidate without seeing it: by class means and by regressions.
 
 A class mean adds up what every label says by itself. A regression knows that labels close to each
 other say the same, and that a label alone in its part of the graph is all that is known there.

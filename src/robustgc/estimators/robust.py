@@ -1,4 +1,4 @@
-"""The paper's model as a scikit-learn estimator: RobustGC."""
+"""RobustGC for scikit-learn: candidates weighed by labels left out, or the paper's model."""
 
 from collections.abc import Mapping
 from numbers import Integral

@@ -1,4 +1,4 @@
-"""How a text table is written, as the user says or its bytes show: delimiter, encoding, numbers."""
+"""What the user says of text tables, and what their bytes show: delimiter, encoding, numbers."""
 
 import codecs
 import csv

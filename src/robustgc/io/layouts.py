@@ -1,4 +1,4 @@
-"""How a text table is written: its delimiter, header, decimal mark and so on, found once."""
+"""Find how one text file is written: its delimiter, header, decimal mark and so on, once."""
 
 import csv
 import re

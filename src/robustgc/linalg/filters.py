@@ -1,4 +1,4 @@
-"""Theorem 1 for K classes: the first q eigenvalues are lifted to lambda_q (docs/lifted.md).
+"""Solve the model for several classes, all label columns and gammas at once (docs/lifted.md).
 
 ``L_N + sum_{1<=l<=q} (lambda_q - lambda_l) v_l v_l'`` in place of ``L_N``: strongly convex off v0
 exactly for ``gamma < lambda_q``, and the modes up to q count alike. q = 1 is the paper's model.

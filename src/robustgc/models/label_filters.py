@@ -1,4 +1,4 @@
-"""Kernels between labelled nodes and their leave-one-out answers, ``F_i - K_ii Y_i``.
+"""What each filter says of every label without it, ``F_i - K_ii Y_i``, from labelled nodes only.
 
 Kernel k is ``K_k = s_k sum_l gamma_k / (mu_l - gamma_k) v_l v_l'`` with ``s_k = (1 - eta) / eta``,
 by which the lifted modes have the weight 1 (docs/lifted.md). Label columns Y have the shape
