@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import graphs
 from robustgc import Graph, RobustGC, full_spectrum
-from robustgc.linalg import crowded, multigrid, ordering
+from robustgc.linalg import chebyshev, multigrid, ordering
 from robustgc.linalg.amg import Elimination, Hierarchy
 from robustgc.linalg.ladder import SolverOptions
 from robustgc.linalg.modes import find_modes
@@ -89,7 +89,7 @@ def test_crowded_modes_by_a_filter():
         (graph.n, 8)
     )
     cut = 1.5 * float(spectrum.values[9])
-    found = crowded.filtered_modes(graph, start, cut, 1e-5, 8, "float64", ignore_progress)
+    found = chebyshev.filtered_modes(graph, start, cut, 1e-5, 8, "float64", ignore_progress)
     np.testing.assert_allclose(found.values[0], spectrum.values[1], rtol=1e-8)
     assert found.residual <= 1e-5
     assert found.next_eigenvalue <= spectrum.values[len(found.values) + 1] * (1 + 1e-6)
@@ -97,11 +97,11 @@ def test_crowded_modes_by_a_filter():
 
 
 def test_a_filter_without_time_says_so(monkeypatch):
-    monkeypatch.setattr(crowded, "_WORK", 1e6)
+    monkeypatch.setattr(chebyshev, "_WORK", 1e6)
     graph = Graph(random_tree(4000, 4000))
     start = np.random.default_rng(6027).standard_normal((graph.n, 8))
     with pytest.raises(NotConvergedError, match="close eigenpairs"):
-        crowded.filtered_modes(graph, start, 0.05, 1e-5, 8, "float64", ignore_progress)
+        chebyshev.filtered_modes(graph, start, 0.05, 1e-5, 8, "float64", ignore_progress)
 
 
 def shuffled(W, seed):

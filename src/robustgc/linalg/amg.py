@@ -60,7 +60,7 @@ class Level:
     def _step(
         self, b: NDArray[Any], factors: tuple[float, float], x: NDArray[Any], before: NDArray[Any]
     ) -> None:
-        loop, A, f = threads.loops("linalg._descent").damped, self.A, np.array(factors, b.dtype)
+        loop, A, f = threads.loops("linalg._cg_loops").damped, self.A, np.array(factors, b.dtype)
         threads.run(
             loop, A.cuts(), A.indptr, A.indices, A.data, self.inverse[:, 0], b, f, x, before
         )
@@ -232,7 +232,7 @@ def _plus(
     scale: NDArray[Any] | None, b: NDArray[Any], factor: float, M: CSR, X: NDArray[Any]
 ) -> NDArray[Any]:
     """Return ``scale b + factor M X``."""
-    loop, out = threads.loops("linalg._descent").plus_product, np.empty_like(b)
+    loop, out = threads.loops("linalg._cg_loops").plus_product, np.empty_like(b)
     parts = (M.indptr, M.indices, M.data, scale, b, X.dtype.type(factor), X, out)
     threads.run(loop, M.cuts(), *parts)
     return out

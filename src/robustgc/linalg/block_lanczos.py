@@ -17,7 +17,7 @@ from robustgc.graph import threads
 from robustgc.graph.graph import Graph
 from robustgc.graph.laplacian import operator
 from robustgc.graph.weights import Array
-from robustgc.linalg.crowded import COLUMNS, filtered_modes
+from robustgc.linalg.chebyshev import COLUMNS, filtered_modes
 from robustgc.linalg.eigenpairs import (
     BLOCK,
     ROUNDING_LEVEL,

@@ -193,7 +193,7 @@ def _descended(
     L: Laplacian, cycle: Hierarchy, r: Single, gamma: float, goal: Array, off: Single, most: int
 ) -> tuple[Single, int]:
     """Return what conjugate gradients in single precision make of residuals, and the steps."""
-    loops, rows = threads.loops("linalg._descent"), L._even
+    loops, rows = threads.loops("linalg._cg_loops"), L._even
     x, p, image = np.zeros_like(r), np.zeros_like(r), np.zeros_like(r)
     factors, no_vectors = np.array([1.0, -gamma, 0.0]), np.empty((len(r), 0), r.dtype)
     rz, beta = np.zeros(r.shape[1]), np.zeros(r.shape[1])
