@@ -21,8 +21,8 @@ _EVEN = 0.5  # where one mixture stands for all: components, the paper's model
 
 
 @dataclass(frozen=True, eq=False)
-class View:
-    """A way to see the nodes.
+class Mixture:
+    """The graph, that of the features, or a mixture of both.
 
     `share` is that of the features: 0 for the edges alone, 1 for the features alone.
     """
@@ -50,7 +50,7 @@ def mixed(of_edges: Weights, of_features: Weights, share: float) -> Weights:
     return sp.csr_array((1 - share) * of_edges + share * of_features)
 
 
-def views(of_edges: Weights, of_features: Weights) -> tuple[View, ...]:
+def views(of_edges: Weights, of_features: Weights) -> tuple[Mixture, ...]:
     """Return the views of nodes that edges and features connect together.
 
     A view of one of them alone takes links of the other only for nodes outside of its largest
@@ -70,12 +70,12 @@ def views(of_edges: Weights, of_features: Weights) -> tuple[View, ...]:
     array([1., 0., 1.])
     """
     if not _any(of_features):
-        return (View(0.0, of_edges),)
+        return (Mixture(0.0, of_edges),)
     if not _any(of_edges):
-        return (View(1.0, of_features),)
-    both = (View(share, mixed(of_edges, of_features, share)) for share in SHARES)
+        return (Mixture(1.0, of_features),)
+    both = (Mixture(share, mixed(of_edges, of_features, share)) for share in SHARES)
     alone = (_joined(of_edges, of_features), _joined(of_features, of_edges))
-    return View(0.0, alone[0]), *both, View(1.0, alone[1])
+    return Mixture(0.0, alone[0]), *both, Mixture(1.0, alone[1])
 
 
 class FeaturedGraph:
@@ -89,7 +89,7 @@ class FeaturedGraph:
         """Return the weights of both, half and half: what connects the nodes."""
         return mixed(self.of_edges, self.of_features, _EVEN)
 
-    def views(self, rows: Any) -> tuple[View, ...]:
+    def views(self, rows: Any) -> tuple[Mixture, ...]:
         """Return the views of the nodes of one component."""
         parts = (self.of_edges, self.of_features)
         if not isinstance(rows, slice):

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from robustgc.affinity.node_features import FeatureGraph, read_features
-from robustgc.affinity.views import FeaturedGraph, View
+from robustgc.affinity.views import FeaturedGraph, Mixture
 from robustgc.choice.candidates import Candidate
 from robustgc.estimators.base import InputGraph
 from robustgc.graph.quoting import listed, quoted
@@ -105,5 +105,5 @@ def view_weights(selection: Iterable[Candidate]) -> tuple[ViewWeight, ...]:
             else float(max(getattr(c, name) for c in some))
             for name in ("accuracy", "evidence")
         ]
-        rows.append(ViewWeight(View(share, None).name, share, float(weights.sum()), *means))
+        rows.append(ViewWeight(Mixture(share, None).name, share, float(weights.sum()), *means))
     return tuple(rows)
