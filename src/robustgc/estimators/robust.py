@@ -144,6 +144,7 @@ class RobustGC(GraphClassifier):
     _fit: Fit
     _sample_weight: Any  # of the label of every row of X, with mean 1 over the labels
     _shares: Array | None  # of the classes, by `priors`
+    _notes: tuple[str, ...] = ()  # on the features
 
     def fit(
         self,
@@ -200,7 +201,7 @@ class RobustGC(GraphClassifier):
                 with self._progress() as progress:
                     self._fit = fit_graph(problem, self._options(progress.watch))
             self._sample_weight, self._shares = weights, shares
-            self._featured, self.notes_ = featured, notes
+            self._featured, self._notes = featured, notes
             self._keep(graph, self._fit.answer)
             self._set_model(self._answer)
             return self
@@ -356,6 +357,7 @@ class RobustGC(GraphClassifier):
         self.gamma_ = certificate.gamma
         self.condition_bound_ = certificate.condition_bound
         self.eigen_residual_ = certificate.eigen_residual
+        self.notes_ = self._notes
         self.views_ = view_weights(certificate.selection) if self._featured is not None else ()
         self.history_ = certificate.history
         self.solver_ = certificate.history[-1].solver if certificate.history else "none"
