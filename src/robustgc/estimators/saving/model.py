@@ -118,7 +118,8 @@ def load(path: str | os.PathLike[str]) -> Saved:
     FileNotFoundError
         There is nothing at the path.
     """
-    checked = Checked(Path(path), *read(path))
+    place = Path(path)
+    checked = Checked(place, *read(place))
     estimator = _estimator(checked)
     given = estimator._labels.codes
     saved = Saved(estimator, _read_names(checked, len(given)), _read_reviewed(checked, given))
