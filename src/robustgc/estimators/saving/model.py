@@ -118,8 +118,8 @@ def load(path: str | os.PathLike[str]) -> Saved:
     FileNotFoundError
         There is nothing at the path.
     """
-    place = Path(path)
-    checked = Checked(place, *read(place))
+    folder = Path(path)
+    checked = Checked(folder, *read(folder))
     estimator = _estimator(checked)
     given = estimator._labels.codes
     saved = Saved(estimator, _read_names(checked, len(given)), _read_reviewed(checked, given))
