@@ -36,8 +36,10 @@ def checked_labels(graph: Graph, y: ArrayLike) -> Array:
 
 def columns_by_nodes(columns: Array) -> list[tuple[NDArray[np.bool_], NDArray[np.int64]]]:
     """Return which columns label the same nodes, and which nodes these are: one system for each."""
-    masks, mask_of = np.unique(columns.T != 0, axis=0, return_inverse=True)
-    return [(mask, np.flatnonzero(mask_of.ravel() == k)) for k, mask in enumerate(masks)]
+    masks, together = columns.T != 0, dict[bytes, list[int]]()
+    for k, mask in enumerate(masks):
+        together.setdefault(mask.tobytes(), []).append(k)
+    return [(masks[some[0]], np.array(some)) for some in together.values()]
 
 
 def shaped(solution: Solution, Y: Array, tol: float) -> Solution:
