@@ -200,3 +200,16 @@ def test_a_small_graph_is_decomposed_on_one_thread(monkeypatch, n, alone):
     monkeypatch.setattr(np.linalg, "eigh", recorded)
     spectrum._decomposed(Graph(graphs.complete(n)), "normalized")
     assert found == [alone]
+
+
+def test_where_divide_and_conquer_fails_the_qr_algorithm_answers(monkeypatch):
+    """LAPACK's fails on some machines, on paths with weights of all sizes."""
+    expected = full_spectrum(Graph(graphs.path(9)))
+
+    def failing(_):
+        raise np.linalg.LinAlgError("Eigenvalues did not converge")
+
+    monkeypatch.setattr(np.linalg, "eigh", failing)
+    found = full_spectrum(Graph(graphs.path(9)))
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-12)
+    assert found.residual < 1e-14

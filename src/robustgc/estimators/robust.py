@@ -364,7 +364,8 @@ class RobustGC(GraphClassifier):
         self.selection_ = certificate.selection
         best = heaviest_lifted(certificate.selection)
         fixed = checked_parameters(self.eta, self.n_modes, self.class_weight)
-        ratio = certificate.gamma / certificate.lambda_1  # NaN where nothing was solved
+        lambda_1 = certificate.lambda_1 or np.nan  # NaN: nothing solved; a file may say 0
+        ratio = certificate.gamma / lambda_1
         otherwise = fixed.eta if fixed.eta is not None else ratio if ratio > 0 else np.nan
         self.eta_ = best.eta if best else otherwise
         self.n_modes_ = best.n_modes if best else fixed.n_modes or 1

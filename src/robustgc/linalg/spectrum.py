@@ -167,8 +167,17 @@ def _decomposed(graph: Graph, kind: str) -> Spectrum:
     # near 0 would mix with it, and at 2 (bipartite graphs) they would with the usual 2 v0 v0'.
     # On so few nodes threads gain nothing; beside another program they take ten times as long.
     with threads.single_blas if graph.n <= SMALL else nullcontext():
-        values, vectors = np.linalg.eigh(M + 1.5 * matrix.top * np.outer(matrix.u0, matrix.u0))
+        values, vectors = _eigh(M + 1.5 * matrix.top * np.outer(matrix.u0, matrix.u0))
     return matrix.assembled(vectors[:, :-1], values[:-1])
+
+
+def _eigh(A: Array) -> tuple[Array, Array]:
+    """Return all eigenpairs; divide and conquer fails on a few matrices of all sizes of entries."""
+    try:
+        values, vectors = np.linalg.eigh(A)
+    except np.linalg.LinAlgError:
+        values, vectors = sla.eigh(A, driver="ev")  # the QR algorithm
+    return values, vectors
 
 
 @per_graph
