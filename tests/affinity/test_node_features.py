@@ -1,5 +1,8 @@
 """Columns of node data: what they are taken for, what is left out, and who is joined to whom."""
 
+from datetime import date
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars
@@ -41,6 +44,8 @@ def test_the_kind_can_be_given():
     assert FeatureScale.of(words(), "measurements").kind == "measurements"
     with pytest.raises(ValueError, match=r"'words' is unknown; choose one of auto, measurements"):
         FeatureScale.of(words(), "words")
+    with pytest.raises(ValueError, match="counts are 0 or more"):
+        FeatureScale.of(-words(), "counts")
 
 
 def test_words_are_weighed_by_how_rare_they_are_and_compared_by_cosine():
@@ -166,11 +171,13 @@ def test_frames_of_nullable_and_masked_columns():
         "age": pd.array([1, 2, None, 4], dtype="Int64"),
         "member": pd.array([True, None, False, True], dtype="boolean"),
         "zip": ["01234", "1", "2", "3"],
+        "price": [Decimal("1.5"), None, Decimal(2), Decimal(3)],
+        "since": [date(2026, 1, day) for day in (1, 2, 3, 4)],
     }
     X, names, notes = read_features(pd.DataFrame(columns), 4)
-    assert names == ["age", "member"]
-    assert_array_equal(X, [[1, 1], [2, np.nan], [np.nan, 0], [4, 1]])
-    assert notes == ["columns of text are left out: 'zip'"]
+    assert names == ["age", "member", "price"]
+    assert_array_equal(X, [[1, 1, 1.5], [2, np.nan, np.nan], [np.nan, 0, 2], [4, 1, 3]])
+    assert notes == ["columns that do not hold numbers are left out: 'zip', 'since'"]
     masked = np.ma.array([[1.0, 2.0], [1e9, 4.0]], mask=[[False, False], [True, False]])
     assert_array_equal(read_features(masked, 2)[0], [[1, 2], [np.nan, 4]])
 

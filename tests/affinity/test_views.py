@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from robustgc import Graph
-from robustgc.affinity.views import SHARES, in_mean_degrees, mixed, views
+from robustgc.affinity.views import SHARES, in_mean_degrees, mixture, views
 
 
 def drawn(n, p, seed):
@@ -20,7 +20,7 @@ def drawn(n, p, seed):
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
 def test_a_mixture_has_the_shares_of_both_in_the_mean_degree(store):
     W, F = drawn(12, 0.7, 401), 5 * drawn(12, 0.7, 409)
-    found = mixed(in_mean_degrees(store(W)), in_mean_degrees(sp.csr_array(F)), 0.3)
+    found = mixture(in_mean_degrees(store(W)), in_mean_degrees(sp.csr_array(F)), 0.3)
     found = found.toarray() if sp.issparse(found) else found
     expected = 0.7 * W / W.sum(axis=1).mean() + 0.3 * F / F.sum(axis=1).mean()
     assert_allclose(found, expected, atol=1e-14)

@@ -146,7 +146,7 @@ def test_dense_sparse_and_frames_give_the_same():
     frame = pd.DataFrame(X, columns=list("abcde")).assign(name="x")
     clf = fitted(W, y, frame)
     assert_array_equal(clf.f_, expected)
-    assert "columns of text are left out: 'name'" in clf.notes_
+    assert "columns that do not hold numbers are left out: 'name'" in clf.notes_
     for form in (sp.csr_array(X), X.tolist()):
         assert_allclose(fitted(W, y, form).f_, expected, atol=1e-6 * np.abs(expected).max())
     assert_allclose(fitted(W.toarray() if sp.issparse(W) else sp.csr_array(W), y, X).f_, expected,
@@ -206,7 +206,7 @@ def test_features_where_they_have_no_meaning_are_refused(tmp_path):
     with pytest.raises(ValueError, match="no landmarks"):
         RobustGC(affinity="precomputed", landmarks=50).fit(W, y, features=X)
     with pytest.raises(ValueError, match="unknown; choose one of auto"):
-        RobustGC(affinity="precomputed").fit(W, y, features=X, features_as="words")
+        RobustGC(affinity="precomputed").fit(W, y, features_as="words")
     model = fitted(W, y, X)
     with pytest.raises(ValueError, match="features cannot be saved"):
         save(model, tmp_path / "model")

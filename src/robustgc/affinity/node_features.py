@@ -6,7 +6,9 @@ columns; counts of words by the cosine, rare words counting more; embeddings by 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from numbers import Real
+from operator import or_
 from typing import Any, Self
 
 import numpy as np
@@ -31,10 +33,18 @@ _SAID = {
 }
 
 
+def check_kind(kind: object) -> None:
+    """Refuse what is no kind of features."""
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ValueError(
+            f"features_as={quoted(kind)} is unknown; choose one of {', '.join(KINDS)}."
+        )
+
+
 def read_features(features: Any, n_nodes: int) -> tuple[Any, list[str] | None, list[str]]:
     """Return features as an array or a sparse array, the names of their columns, and notes.
 
-    Columns of text are left out, and said.
+    Columns that do not hold numbers are left out, and said.
     """
     if hasattr(features, "collect_schema") and not hasattr(features, "__len__"):
         raise ValueError("The features are a frame that is not computed yet; call collect() first.")
@@ -67,13 +77,13 @@ def read_features(features: Any, n_nodes: int) -> tuple[Any, list[str] | None, l
 
 
 def _of_frame(frame: Any, names: list[str], notes: list[str]) -> tuple[list[str], Array]:
-    """Return the names and values of the columns of numbers; note those of text."""
+    """Return the names and values of the columns of numbers; note the others."""
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"Two columns of the features are called {quoted(twice)}. Rename one.")
     columns = {name: _numbers(np.asarray(frame[name])) for name in names}
     if text := [name for name, column in columns.items() if column is None]:
-        notes.append(f"columns of text are left out: {listed(text)}")
+        notes.append(f"columns that do not hold numbers are left out: {listed(text)}")
     known = {name: column for name, column in columns.items() if column is not None}
     if not known:
         raise ValueError("The features hold no column of numbers. Give some, or leave them out.")
@@ -81,15 +91,16 @@ def _of_frame(frame: Any, names: list[str], notes: list[str]) -> tuple[list[str]
 
 
 def _numbers(column: NDArray[Any]) -> Array | None:
-    """Return a column of a frame as numbers, None if it holds text."""
+    """Return a column of a frame as numbers, None if it holds anything else."""
     if column.dtype.kind in "biuf":
         return column.astype(np.float64)
-    if column.dtype.kind != "O" or any(isinstance(value, str | bytes) for value in column):
+    if column.dtype.kind != "O":
         return None
-    try:  # missing values of nullable types are no numbers
-        return np.array([float(v) if isinstance(v, Real) else np.nan for v in column])
-    except (TypeError, ValueError):
+    missing = [value is None or type(value).__name__ == "NAType" for value in column]
+    numbers = (isinstance(value, Real | Decimal) for value in column)
+    if not all(map(or_, missing, numbers)):
         return None
+    return np.array([np.nan if m else float(v) for m, v in zip(missing, column, strict=True)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,10 +139,7 @@ class FeatureScale:
         ValueError
             The kind is unknown, a value is infinite, or no column has two values.
         """
-        if kind not in KINDS:
-            raise ValueError(
-                f"The kind of features {quoted(kind)} is unknown; choose one of {', '.join(KINDS)}."
-            )
+        check_kind(kind)
         _refuse_infinite(X, names)
         median = _medians(X)
         filled, missing = _filled(X, median)
@@ -156,6 +164,12 @@ class FeatureScale:
         if chosen != "measurements":
             factor, centre = np.ones(len(used)), np.zeros(len(used))
         if chosen == "counts":
+            lowest = float(known.min())
+            if lowest < 0:
+                raise ValueError(
+                    f"The features go down to {lowest:g}, and counts are 0 or more. Choose "
+                    "'embedding' or 'measurements', or leave features_as out."
+                )
             rows_with = np.asarray((known > 0).sum(axis=0), dtype=float).ravel()
             factor = np.log((1 + known.shape[0]) / (1 + rows_with)) + 1
         return cls(chosen, used, median[used], factor, centre, tuple(notes))

@@ -43,7 +43,7 @@ def in_mean_degrees(W: Weights) -> Weights:
     return W / degrees[some].mean() if some.any() else W
 
 
-def mixed(of_edges: Weights, of_features: Weights, share: float) -> Weights:
+def mixture(of_edges: Weights, of_features: Weights, share: float) -> Weights:
     """Return ``(1 - share) of_edges + share of_features``."""
     if isinstance(of_edges, np.ndarray):
         return np.asarray((1 - share) * of_edges + share * of_features)
@@ -73,7 +73,7 @@ def views(of_edges: Weights, of_features: Weights) -> tuple[Mixture, ...]:
         return (Mixture(0.0, of_edges),)
     if not _any(of_edges):
         return (Mixture(1.0, of_features),)
-    both = (Mixture(share, mixed(of_edges, of_features, share)) for share in SHARES)
+    both = (Mixture(share, mixture(of_edges, of_features, share)) for share in SHARES)
     alone = (_joined(of_edges, of_features), _joined(of_features, of_edges))
     return Mixture(0.0, alone[0]), *both, Mixture(1.0, alone[1])
 
@@ -87,7 +87,7 @@ class FeaturedGraph:
 
     def weights(self) -> Weights:
         """Return the weights of both, half and half: what connects the nodes."""
-        return mixed(self.of_edges, self.of_features, _EVEN)
+        return mixture(self.of_edges, self.of_features, _EVEN)
 
     def views(self, rows: Any) -> tuple[Mixture, ...]:
         """Return the views of the nodes of one component."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from robustgc.affinity.node_features import check_kind
 from robustgc.audit.issues import LabelIssues
 from robustgc.choice.candidates import heaviest_lifted
 from robustgc.choice.likelihood import ATYPICAL
@@ -184,6 +185,7 @@ class RobustGC(GraphClassifier):
             self._check_input()
             parameters = self._check_parameters()
             warn_of_no_effect(parameters, str(self.solver))
+            check_kind(features_as)
             if features is not None:
                 check_features_allowed(self.affinity, self.engine, self.landmarks)
             with fitting(self.engine, self.n_ranks) as fit_graph:
